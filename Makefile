@@ -1,0 +1,71 @@
+# Every target starts from nothing: it makes what it needs. `make book` and `make test` are the two to know.
+
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+NOTEBOOKS := $(wildcard notebooks/*.ipynb)
+
+# One thread a process: two notebooks run at a time, and sums come out the same on every machine.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+export PYTHONHASHSEED := 0
+export PYDEVD_DISABLE_FILE_VALIDATION := 1
+# Programs that belong to the environment (jupyter, ruff, ...) are found without activating it.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: help book test test-code test-notebooks test-book lab sync lint bench clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make book   build the HTML pages and print the file to open"
+	@echo "make test   run every test: package, theorems, notebooks, built pages"
+	@echo "make lab    open the notebooks in Jupyter"
+	@echo "make sync   write notebooks/*.ipynb anew from their text in notebooks/src"
+	@echo "make lint   check format, style and types"
+	@echo "make bench  time the package against its peers"
+	@echo "make clean  remove everything that make has made"
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"Python 3.11 or newer is needed, $(PYTHON) is {v[0]}.{v[1]}: call make with PYTHON=python3.11")'
+	$(PYTHON) -m venv --clear .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]'
+	@touch $@
+
+# jupyter-cache compares code cells only; fresh_build.py forgets executed pages once the package or a version changed.
+book: $(INSTALLED)
+	$(BIN)/python tools/fresh_build.py
+	$(BIN)/jupyter-book build . -W --keep-going -n
+	@echo "Open $(CURDIR)/_build/html/index.html"
+
+test: test-code test-notebooks test-book
+
+test-code: $(INSTALLED)
+	$(BIN)/python -m pytest tests amgd --ignore=tests/book -n 2
+
+# The notebooks run once, as nbmake's tests; what they gave is handed to the book build.
+test-notebooks: $(INSTALLED)
+	$(BIN)/python tools/fresh_build.py
+	$(BIN)/python tools/run_copies.py make
+	$(BIN)/python -m pytest --nbmake --overwrite --nbmake-timeout=300 -n 2 _run/notebooks
+	$(BIN)/python tools/run_copies.py cache
+
+test-book: book
+	$(BIN)/python -m pytest tests/book
+
+lab: $(INSTALLED)
+	$(BIN)/jupyter lab notebooks
+
+sync: $(INSTALLED)
+	$(BIN)/python tools/sync_notebooks.py
+
+lint: $(INSTALLED)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy amgd
+
+bench: $(INSTALLED)
+	$(BIN)/python -m pytest benchmarks -p no:xdist -s
+
+clean:
+	rm -rf .venv _build _run .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
