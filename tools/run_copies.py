@@ -43,7 +43,9 @@ def _seconds(notebook: nbformat.NotebookNode) -> float:
     from datetime import datetime
 
     stamps = [c.metadata.execution for c in notebook.cells if "execution" in c.metadata]
-    times = [datetime.fromisoformat(t) for s in stamps for k, t in s.items() if k.startswith("iopub.")]
+    times = [
+        datetime.fromisoformat(t) for s in stamps for k, t in s.items() if k.startswith("iopub.")
+    ]
     return (max(times) - min(times)).total_seconds() if times else 0.0
 
 

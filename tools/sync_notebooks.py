@@ -44,7 +44,9 @@ def myst_text(path: Path) -> str:
 
 def pairs(folder: Path) -> list[tuple[Path, Path]]:
     """All (text, notebook) pairs by name."""
-    names = {p.stem for p in (folder / "src").glob("*.md")} | {p.stem for p in folder.glob("*.ipynb")}
+    names = {p.stem for p in (folder / "src").glob("*.md")} | {
+        p.stem for p in folder.glob("*.ipynb")
+    }
     return [(folder / "src" / f"{n}.md", folder / f"{n}.ipynb") for n in sorted(names)]
 
 
@@ -61,9 +63,13 @@ def differing(folder: Path = NOTEBOOKS) -> list[str]:
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--to-text", action="store_true", help="take the notebooks as the source")
-    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if a pair differs")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; exit 1 if a pair differs"
+    )
     args = parser.parse_args()
     if args.check:
         bad = differing()
