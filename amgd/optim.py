@@ -1,0 +1,707 @@
+"""AMGD as a PyTorch optimizer: three sequences held in one parameter and one buffer.
+
+Algorithm 1 keeps three sequences.  With ``x_bar_0 = x_0``, for k = 1, 2, ...::
+
+    y_k     = (1 - alpha_k) x_bar_{k-1} + alpha_k x_{k-1}
+    G_k     = a stochastic gradient at y_k
+    x_k     = x_{k-1} - gamma_k G_k
+    x_bar_k = y_k - beta_k G_k
+
+An optimizer sees the gradient at the current value of the parameter, so the parameter holds y.
+Subtract the last two lines: the gap ``e_k = x_bar_k - x_k`` has a recursion of its own, and y is
+the only other thing to keep::
+
+    e_k     = (1 - alpha_k) e_{k-1} + (gamma_k - beta_k) G_k,      e_0 = 0
+    y_{k+1} = y_k - beta_k G_k - alpha_{k+1} e_k,                  y_1 = x_0
+
+The two points that are not kept follow from the two that are::
+
+    x_bar_k = y_{k+1} + alpha_{k+1} e_k
+    x_k     = y_{k+1} - (1 - alpha_{k+1}) e_k
+
+So AMGD costs the memory of SGD with momentum, and the same four passes over the parameters.
+
+Plan of the module: the step sizes (`_schedule` and what it picks from), the checks of options and
+saved states, the class, and the two ways to apply one update (one call for all tensors, or a loop).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, NamedTuple, Protocol, overload, runtime_checkable
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError(
+        'amgd.optim needs PyTorch, which is not installed; run: pip install "amgd[torch]"'
+    ) from error
+from torch import Tensor
+
+__all__ = ["AMGD"]
+
+
+@runtime_checkable
+class _StepSizes(Protocol):
+    """What `amgd.descent.steps.StepSizes` offers; any object with these three will do."""
+
+    def alpha(self, k: int, /) -> float: ...
+    def beta(self, k: int, /) -> float: ...
+    def gamma(self, k: int, /) -> float: ...
+
+
+# k -> (alpha_k, beta_k / lr, gamma_k / lr)
+Schedule = Callable[[int], tuple[float, float, float]]
+
+
+# --- step sizes ------------------------------------------------------------------------------------
+# The named schedules share alpha_k = 2 / (k + 1), which is exactly 1 at k = 1.
+
+
+def _sgd(k: int) -> tuple[float, float, float]:
+    return 2 / (k + 1), 1.0, 1.0
+
+
+def _theorem1(k: int) -> tuple[float, float, float]:
+    return 2 / (k + 1), 1.0, 1.0 + 2 / (k + 1)
+
+
+def _ghadimi_lan(k: int) -> tuple[float, float, float]:
+    return 2 / (k + 1), 1.0, k / 2
+
+
+def _nesterov(k: int) -> tuple[float, float, float]:
+    return 2 / (k + 1), 1.0, (k + 1) / 2
+
+
+def _constant_momentum(momentum: float) -> Schedule:
+    # gamma = beta / alpha from the first step on, though alpha_1 itself is 1: this is what makes
+    # e_k = (gamma - beta) times the momentum buffer of torch.optim.SGD.
+    alpha = 1.0 - momentum
+
+    def schedule(k: int) -> tuple[float, float, float]:
+        return (1.0 if k == 1 else alpha), 1.0, 1.0 / alpha
+
+    return schedule
+
+
+_NAMED: dict[str, Schedule] = {
+    "nesterov": _nesterov,
+    "ghadimi_lan": _ghadimi_lan,
+    "theorem1": _theorem1,
+    "sgd": _sgd,
+}
+
+
+def _schedule(choice: str | Schedule | _StepSizes, momentum: float | None) -> Schedule:
+    """Turn the options ``schedule`` and ``momentum`` into one function of k."""
+    if isinstance(choice, str):
+        return _NAMED[choice] if momentum is None else _constant_momentum(momentum)
+
+    def checked(k: int) -> tuple[float, float, float]:
+        values: Any
+        if isinstance(choice, _StepSizes):
+            values = choice.alpha(k), choice.beta(k), choice.gamma(k)
+        else:
+            values = choice(k)
+        try:
+            alpha, beta, gamma = (float(value) for value in values)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"schedule must give three numbers (alpha_k, beta_k, gamma_k): got {values!r} "
+                f"at k = {k}; return a tuple such as (2 / (k + 1), 1.0, (k + 1) / 2)"
+            ) from None
+        if not (0 <= alpha <= 1 and 0 <= beta < math.inf and 0 <= gamma < math.inf):
+            raise ValueError(
+                f"schedule must keep 0 <= alpha_k <= 1 and beta_k, gamma_k finite and >= 0: got "
+                f"alpha = {alpha}, beta = {beta}, gamma = {gamma} at k = {k}; mend the schedule"
+            )
+        return alpha, beta, gamma
+
+    return checked
+
+
+def _label(choice: str | Schedule | _StepSizes) -> str:
+    """Name a schedule in a state dict, where a callable cannot go."""
+    if isinstance(choice, str):
+        return choice
+    if isinstance(choice, _StepSizes):
+        return f"step sizes {getattr(choice, 'name', '')!r}"
+    return "callable"
+
+
+# --- checks ----------------------------------------------------------------------------------------
+
+
+def _check_number(name: str, value: object) -> None:
+    """Refuse all but a finite number >= 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} must be a number: got {value!r} of type {type(value).__name__}")
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{name} must be finite and >= 0: got {value}; choose a value such as 0.1")
+
+
+def _check_lr(lr: object) -> None:
+    if isinstance(lr, Tensor):
+        if lr.numel() != 1:
+            raise ValueError(
+                f"lr must be a number or a tensor of one element: got shape {tuple(lr.shape)}; "
+                "give each parameter group its own lr instead"
+            )
+        lr = lr.item()
+    _check_number("lr", lr)
+
+
+def _check_schedule(choice: Any, momentum: Any) -> None:
+    if isinstance(choice, str):
+        if choice not in _NAMED:
+            raise ValueError(
+                f"schedule must be one of {', '.join(map(repr, _NAMED))}, a callable "
+                f"k -> (alpha, beta, gamma) or an object with alpha, beta, gamma: got {choice!r}"
+            )
+    elif not callable(choice) and not isinstance(choice, _StepSizes):
+        raise TypeError(
+            f"schedule must be one of {', '.join(map(repr, _NAMED))}, a callable "
+            f"k -> (alpha, beta, gamma) or an object with alpha, beta, gamma: got {choice!r}"
+        )
+    if momentum is not None:
+        _check_number("momentum", momentum)
+        if choice != "nesterov":
+            raise ValueError(
+                f"momentum belongs to schedule='nesterov': got schedule={_label(choice)!r}; "
+                "leave momentum out, or let a callable schedule say alpha_k = 1 - momentum"
+            )
+        if momentum >= 1:
+            raise ValueError(f"momentum must lie in [0, 1): got {momentum}; 0.9 is usual")
+    values = _schedule(choice, momentum)
+    if values(1)[0] != 1:
+        raise ValueError(
+            f"schedule must have alpha_1 = 1 (k counts from 1), so that y_1 = x_0: got "
+            f"alpha_1 = {values(1)[0]}; shift k by one, or set the first value to 1"
+        )
+    # In Algorithm 2 beta_k is a weight, equal to alpha_k when mu = 0, and not a step.
+    if isinstance(choice, _StepSizes) and (
+        getattr(choice, "mu", 0) != 0 or all(values(k)[0] == values(k)[1] for k in (1, 2, 3))
+    ):
+        raise ValueError(
+            f"schedule must have the step sizes of Algorithm 1: got {_label(choice)} with "
+            f"mu = {getattr(choice, 'mu', 0)} and beta_1, beta_2, beta_3 = "
+            f"{', '.join(str(values(k)[1]) for k in (1, 2, 3))}, where beta_k is the weight of "
+            "Algorithm 2; for mu = 0 give the callable k -> (alpha_k, alpha_k * gamma_k, gamma_k), "
+            "else use amgd.descent.algorithms.amgd_convex"
+        )
+
+
+def _check_options(group: dict[str, Any]) -> None:
+    _check_lr(group["lr"])
+    _check_number("weight_decay", group["weight_decay"])
+    _check_schedule(group["schedule"], group["momentum"])
+    if not isinstance(group["maximize"], bool):
+        raise TypeError(f"maximize must be True or False: got {group['maximize']!r}")
+    if group["foreach"] is not None and not isinstance(group["foreach"], bool):
+        raise TypeError(f"foreach must be True, False or None: got {group['foreach']!r}")
+
+
+def _check_tensors(params: list[Tensor]) -> None:
+    if len({id(p) for p in params}) != len(params):
+        raise ValueError(
+            "each parameter must be given once: a group holds the same tensor twice, which would "
+            "take two steps at a time; drop the repeated one"
+        )
+    for i, p in enumerate(params):
+        if p.is_complex():
+            raise TypeError(
+                f"AMGD needs real parameters: number {i} of the group is {p.dtype}; "
+                "optimise a real tensor and make the complex one by torch.view_as_complex"
+            )
+        if not p.is_floating_point():
+            raise TypeError(
+                f"AMGD needs floating-point parameters: number {i} of the group is {p.dtype}; "
+                "convert it with .float()"
+            )
+        if p.layout is not torch.strided:
+            raise TypeError(
+                f"AMGD needs dense parameters: number {i} of the group has layout {p.layout}; "
+                "convert it with .to_dense()"
+            )
+
+
+def _refuse_set(params: object) -> None:
+    if isinstance(params, set | frozenset):
+        raise TypeError(
+            "optimizer parameters need to be organized in ordered collections: got a "
+            f"{type(params).__name__}, whose order changes between runs; use a list"
+        )
+
+
+def _fit_state_dict(optimizer: torch.optim.Optimizer, state_dict: dict[str, Any]) -> dict[str, Any]:
+    """Match a saved state to the optimizer that loads it, or say why they do not fit.
+
+    PyTorch pairs saved and present parameters by their place.  Where both sides have names, this
+    reorders the saved side so that equal names meet.  It is run as a load hook, after the user's.
+    """
+    groups, saved_groups = optimizer.param_groups, state_dict["param_groups"]
+    if len(groups) != len(saved_groups):
+        return state_dict  # PyTorch raises
+    fitted = []
+    for number, (group, saved) in enumerate(zip(groups, saved_groups, strict=True)):
+        saved = {**_BACKFILL, **saved}
+        ours = (_label(group["schedule"]), group["momentum"])
+        theirs = (_label(saved["schedule"]), saved["momentum"])
+        if ours != theirs:
+            raise ValueError(
+                f"loaded state of group {number} was made with schedule={theirs[0]!r}, "
+                f"momentum={theirs[1]}, this optimizer has schedule={ours[0]!r}, "
+                f"momentum={ours[1]}; build the optimizer with the saved schedule, then load"
+            )
+        _check_options({**saved, "schedule": group["schedule"]})
+        names, saved_names = group.get("param_names"), saved.get("param_names")
+        if names and saved_names and names != saved_names:
+            if sorted(names) != sorted(saved_names):
+                missing = sorted(set(names) - set(saved_names))
+                extra = sorted(set(saved_names) - set(names))
+                raise ValueError(
+                    f"loaded state of group {number} has other parameter names: missing {missing}, "
+                    f"unexpected {extra}; load it into an optimizer of the same model"
+                )
+            place = dict(zip(saved_names, saved["params"], strict=True))
+            saved["params"] = [place[name] for name in names]
+            saved["param_names"] = list(names)
+        # Lengths may differ here; PyTorch raises for that after this hook.
+        for p, key in zip(group["params"], saved["params"], strict=False):
+            state = state_dict["state"].get(key)
+            if state is None:
+                continue
+            if not isinstance(state.get("step"), int) or not set(state) <= {"step", "e"}:
+                raise ValueError(
+                    f"loaded state is not one of AMGD: parameter {key} has the entries "
+                    f"{sorted(state)}, expected 'step' (an int) and 'e'; load what AMGD saved"
+                )
+            if "e" in state and state["e"].shape != p.shape:
+                raise ValueError(
+                    f"loaded state does not fit: e of parameter {key} has shape "
+                    f"{tuple(state['e'].shape)}, the parameter has {tuple(p.shape)}; give the "
+                    "parameters in the order of the saved optimizer, or by named_parameters()"
+                )
+        fitted.append(saved)
+    return {**state_dict, "param_groups": fitted}
+
+
+def _name_schedules(_: torch.optim.Optimizer, state_dict: dict[str, Any]) -> None:
+    """Put the names of the schedules in their place, so that a state dict holds plain data."""
+    for group in state_dict["param_groups"]:
+        group["schedule"] = _label(group["schedule"])
+
+
+# Options a group may lack when it was saved before they existed.
+_BACKFILL: dict[str, Any] = {
+    "schedule": "nesterov",
+    "momentum": None,
+    "maximize": False,
+    "foreach": None,
+    "weight_decay": 0.0,
+}
+
+
+# --- the optimizer ---------------------------------------------------------------------------------
+
+
+class _Batch(NamedTuple):
+    """Parameters of one group, device and dtype that are at the same k, with what they need."""
+
+    group: dict[str, Any]
+    k: int
+    params: list[Tensor]
+    grads: list[Tensor]
+    states: list[dict[str, Any]]
+
+
+class AMGD(torch.optim.Optimizer):
+    r"""Accelerated Markov gradient descent, Algorithm 1 of Doan, Nguyen, Pham and Romberg.
+
+    ::
+
+        input   y_1 = x_0 (the parameters), lr, alpha_k, beta_k, gamma_k with alpha_1 = 1
+        e_0 = 0
+        for k = 1, 2, ...
+            G_k     = gradient at y_k           (minus it, if maximize)
+            G_k     = G_k + weight_decay y_k
+            e_k     = (1 - alpha_k) e_{k-1} + (gamma_k - beta_k) G_k
+            y_{k+1} = y_k - beta_k G_k - alpha_{k+1} e_k
+        output  y_{k+1};  on demand  x_bar_k = y_{k+1} + alpha_{k+1} e_k
+                                     x_k     = y_{k+1} - (1 - alpha_{k+1}) e_k
+
+    ===================  ================  ==========================================
+    schedule             alpha_k           gamma_k  (beta_k = lr)
+    ===================  ================  ==========================================
+    ``"nesterov"``       2 / (k + 1)       lr / alpha_k: Nesterov's method
+    ``"ghadimi_lan"``    2 / (k + 1)       k lr / 2
+    ``"theorem1"``       2 / (k + 1)       (1 + alpha_k) lr, the largest of Theorem 1
+    ``"sgd"``            2 / (k + 1)       lr: plain SGD, no buffer
+    momentum = m         1, then 1 - m     lr / (1 - m): ``torch.optim.SGD(nesterov=True)``
+    ===================  ================  ==========================================
+
+    Parameters
+    ----------
+    params : iterable of Tensor, of (name, Tensor) or of dict
+        Parameters or parameter groups, in an ordered collection.  Real, dense, floating point.
+    lr : float or Tensor of one element
+        The step beta_k, finite and >= 0.  It is read anew at each step and scales beta_k and
+        gamma_k alike, so a learning-rate scheduler changes both and leaves alpha_k alone.
+    schedule : {"nesterov", "ghadimi_lan", "theorem1", "sgd"}, callable or step sizes
+        A callable maps k (from 1) to ``(alpha_k, beta_k, gamma_k)`` with beta and gamma in units
+        of lr.  An object with the methods ``alpha, beta, gamma`` of k, as
+        `amgd.descent.steps` makes them, works too; give ``lr=1.0`` to use its values as they are.
+        Step k asks for k and for k + 1.
+    momentum : float in [0, 1), optional
+        With ``"nesterov"`` only: constant momentum instead of (k - 1) / (k + 2).
+    maximize : bool
+        Climb instead of descend.
+    foreach : bool, optional
+        One call for all tensors (True) or a loop over them (False); the results are equal bit for
+        bit on a CPU.  None takes the first unless a parameter is of a Tensor subclass.
+    weight_decay : float
+        L2 penalty: ``weight_decay * y_k`` is added to the gradient, before momentum.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For an option out of its range, an unordered or repeated parameter, a complex or sparse
+        one, an unknown schedule, or one with alpha_1 other than 1.
+    RuntimeError
+        From `step`: for a sparse gradient, or inside `at`.
+
+    Notes
+    -----
+    *Counting.*  k belongs to the parameter, not to the optimizer: it is ``state[p]["step"]``, the
+    number of steps p has taken.  The recursion needs alpha_1 = 1 at the first gradient of each
+    parameter, so one that is unfrozen late, or whose group is added late, starts at k = 1.  A
+    parameter without a gradient is skipped: it keeps its k and its e.
+
+    *Where this departs from the paper.*  The paper's start x_bar_0 is x_0.  The parameter is y,
+    the point of the gradient; the paper's guarantees speak of y for the nonconvex case and of
+    x_bar for the convex one, see `at`.  Only ``"theorem1"`` and ``"sgd"`` are in the range of
+    Theorem 1 (label ``thm-1-corrected``); the other two are the accelerated choices of the convex
+    case (without its projection).  The paper has neither weight decay nor a changing lr.
+
+    *Beside* ``torch.optim.SGD``.  ``AMGD(p, lr, momentum=m)`` equals
+    ``SGD(p, lr, momentum=m, nesterov=True)`` as long as lr is constant.  When lr changes, AMGD
+    weighs each past gradient by the lr of its own step, SGD by the present one.
+
+    *Saving.*  ``state_dict`` holds plain data (it loads with ``weights_only=True``).  A callable
+    schedule is not in it, only its kind: build the optimizer with the same schedule, then load.
+    Named schedules that differ are refused.  Parameters given by ``named_parameters()`` are
+    matched by name, others by place.
+
+    A gradient that is not finite is not looked for; it spoils the parameters as in any optimizer.
+
+    Examples
+    --------
+    >>> import torch
+    >>> w = torch.tensor([3.0, -2.0], requires_grad=True)
+    >>> opt = AMGD([w], lr=0.1, schedule="nesterov")
+    >>> for _ in range(100):
+    ...     opt.zero_grad()
+    ...     loss = (w**2 * torch.tensor([0.5, 2.0])).sum()
+    ...     loss.backward()
+    ...     opt.step()
+    >>> bool(loss < 1e-3)
+    True
+    >>> with opt.at("x_bar"):
+    ...     at_x_bar = w.detach().clone()
+    >>> bool((at_x_bar.abs() < 0.02).all())
+    True
+    """
+
+    _away_from_y = False  # True inside `at`
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor,
+        *,
+        schedule: str | Schedule | _StepSizes = "nesterov",
+        momentum: float | None = None,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        weight_decay: float = 0.0,
+    ) -> None:
+        """Check the options and register the parameters; state is made at the first step."""
+        _refuse_set(params)
+        defaults = {
+            "lr": lr,
+            "schedule": schedule,
+            "momentum": momentum,
+            "maximize": maximize,
+            "foreach": foreach,
+            "weight_decay": weight_decay,
+        }
+        _check_options(defaults)
+        super().__init__(params, defaults)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add parameters with options of their own; they start at k = 1.
+
+        Parameters
+        ----------
+        param_group : dict
+            ``"params"`` and any option of the constructor; the others are the optimizer's.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As the constructor does; the optimizer is then unchanged.
+        """
+        if isinstance(param_group, dict):
+            _refuse_set(param_group["params"])
+            param_group["params"] = (
+                [param_group["params"]]
+                if isinstance(param_group["params"], Tensor)
+                else list(param_group["params"])
+            )
+            _check_tensors(
+                [
+                    tensor
+                    for p in param_group["params"]
+                    if isinstance(tensor := p[1] if isinstance(p, tuple) else p, Tensor)
+                ]
+            )
+            _check_options({**self.defaults, **param_group})
+        super().add_param_group(param_group)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled or loaded optimizer; options it lacks get their defaults."""
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name, value in _BACKFILL.items():
+                group.setdefault(name, value)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return k and e of each parameter and the options of each group, as plain data."""
+        hook = self.register_state_dict_post_hook(_name_schedules, prepend=True)
+        try:
+            return super().state_dict()
+        finally:
+            hook.remove()
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Load what `state_dict` returned; the run then goes on as if it had not stopped.
+
+        Parameters
+        ----------
+        state_dict : dict
+            Saved by an optimizer with the same schedules.
+
+        Raises
+        ------
+        ValueError
+            If groups, schedules, names or shapes differ; the optimizer is then unchanged.
+        """
+        schedules = [group["schedule"] for group in self.param_groups]
+        hook = self.register_load_state_dict_pre_hook(_fit_state_dict)
+        try:
+            super().load_state_dict(state_dict)
+        finally:
+            hook.remove()
+        for group, schedule in zip(self.param_groups, schedules, strict=True):
+            group["schedule"] = schedule
+
+    @overload
+    def step(self, closure: None = None) -> None: ...
+
+    @overload
+    def step(self, closure: Callable[[], float]) -> float: ...
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> float | None:
+        """Take one step from y_k to y_{k+1}.
+
+        Parameters
+        ----------
+        closure : callable, optional
+            Clears the gradients, evaluates the loss, calls ``backward`` and returns the loss.  It
+            is called once, at y_k, with gradients enabled.
+
+        Returns
+        -------
+        float or Tensor or None
+            What the closure returned.
+
+        Raises
+        ------
+        RuntimeError
+            For a sparse gradient, or inside `at`; no parameter has then moved.
+        ValueError
+            For an lr, or a value of a callable schedule, out of its range; likewise.
+        """
+        if self._away_from_y:
+            raise RuntimeError(
+                "step() was called inside `with opt.at(...)`, where the parameters do not hold y; "
+                "leave the block first"
+            )
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+
+        # All that can fail comes before the first parameter moves.
+        batches = self._batches()
+        updates = [(batch, self._coefficients(batch.group, batch.k)) for batch in batches]
+        for batch, (keep, push, beta, alpha_next) in updates:
+            _apply(batch, keep, push, beta, alpha_next)
+            for p, state in zip(batch.params, batch.states, strict=True):
+                if batch.k == 1:
+                    self.state[p] = state
+                state["step"] = batch.k
+        return loss
+
+    @contextmanager
+    def at(self, sequence: Literal["y", "x_bar", "x"]) -> Iterator[None]:
+        """Let the parameters hold another sequence inside a ``with`` block.
+
+        Parameters
+        ----------
+        sequence : {"y", "x_bar", "x"}
+            After k steps: y_{k+1}, x_bar_k or x_k.  Before the first step all are x_0.
+
+        Raises
+        ------
+        ValueError
+            For another name.
+        RuntimeError
+            If blocks are nested, or `step` is called inside.
+
+        Notes
+        -----
+        On leaving, also by an exception, each parameter gets its y back bit for bit from a copy;
+        whatever the block wrote to the parameters is undone.  Saving a model inside the block
+        saves that sequence, and a run cannot go on from it: for that save y, outside.
+
+        Examples
+        --------
+        >>> w = torch.tensor([1.0], requires_grad=True)
+        >>> opt = AMGD([w], lr=0.25)
+        >>> for _ in range(2):
+        ...     w.grad = w.detach().clone()
+        ...     opt.step()
+        >>> w.tolist()
+        [0.515625]
+        >>> with opt.at("x_bar"):
+        ...     w.tolist()
+        [0.5625]
+        >>> w.tolist()
+        [0.515625]
+        """
+        if sequence not in ("y", "x_bar", "x"):
+            raise ValueError(f"sequence must be 'y', 'x_bar' or 'x': got {sequence!r}")
+        if self._away_from_y:
+            raise RuntimeError("blocks of opt.at(...) cannot be nested; leave the first one before")
+        # Parameter and signed factor of e for each; computed first, as a schedule may raise.
+        moves: list[tuple[Tensor, Tensor, float]] = []
+        for group in self.param_groups:
+            schedule = _schedule(group["schedule"], group["momentum"])
+            for p in group["params"]:
+                state = self.state.get(p)
+                if sequence != "y" and state and "e" in state:
+                    alpha = schedule(state["step"] + 1)[0]
+                    moves.append((p, state["e"], alpha if sequence == "x_bar" else alpha - 1))
+        kept = [(p, p.detach().clone()) for group in self.param_groups for p in group["params"]]
+        self._away_from_y = True
+        try:
+            with torch.no_grad():
+                for p, e, factor in moves:
+                    p.add_(e, alpha=factor)
+            yield
+        finally:
+            with torch.no_grad():
+                for p, y in kept:
+                    p.copy_(y)
+            self._away_from_y = False
+
+    def _batches(self) -> list[_Batch]:
+        """Sort the parameters that have a gradient by group, k, device and dtype."""
+        batches: list[_Batch] = []
+        for number, group in enumerate(self.param_groups):
+            by_kind: dict[tuple[int, torch.device, torch.dtype], _Batch] = {}
+            for p in group["params"]:
+                grad = p.grad
+                if grad is None:
+                    continue
+                if grad.layout is not torch.strided:
+                    raise RuntimeError(
+                        f"AMGD needs dense gradients: one in group {number} has layout "
+                        f"{grad.layout}; build the embedding with sparse=False, or set "
+                        "p.grad = p.grad.to_dense() before step()"
+                    )
+                state = self.state.get(p)
+                if not state:
+                    state = {"step": 0}  # enters self.state once the step has been taken
+                kind = (state["step"] + 1, p.device, p.dtype)
+                batch = by_kind.get(kind)
+                if batch is None:
+                    batch = by_kind[kind] = _Batch(group, kind[0], [], [], [])
+                batch.params.append(p)
+                batch.grads.append(grad)
+                batch.states.append(state)
+            batches.extend(by_kind.values())
+        return batches
+
+    @staticmethod
+    def _coefficients(group: dict[str, Any], k: int) -> tuple[float, float, float, float]:
+        """Return 1 - alpha_k, gamma_k - beta_k, beta_k and alpha_{k+1}."""
+        lr = float(group["lr"])
+        if not 0 <= lr < math.inf:
+            _check_number("lr", lr)
+        schedule = _schedule(group["schedule"], group["momentum"])
+        alpha, beta, gamma = schedule(k)
+        return 1 - alpha, lr * (gamma - beta), lr * beta, schedule(k + 1)[0]
+
+
+# --- one update ------------------------------------------------------------------------------------
+
+
+def _apply(batch: _Batch, keep: float, push: float, beta: float, alpha_next: float) -> None:
+    """Update e and y: e = keep e + push G, then y = y - beta G - alpha_next e."""
+    group, params, grads = batch.group, batch.params, batch.grads
+    # While gamma = beta, e is 0 and is not stored.
+    has_e = push != 0 or any("e" in state for state in batch.states)
+    buffers = [_buffer(p, s) for p, s in zip(params, batch.states, strict=True)] if has_e else []
+    decay, foreach = group["weight_decay"], group["foreach"]
+    if foreach is None:
+        foreach = all(type(p) in _PLAIN for p in params)
+
+    if foreach:
+        if group["maximize"]:
+            grads = list(torch._foreach_neg(grads))
+        if decay != 0:
+            grads = list(torch._foreach_add(grads, params, alpha=decay))
+        if has_e:
+            torch._foreach_mul_(buffers, keep)
+            torch._foreach_add_(buffers, grads, alpha=push)
+        torch._foreach_add_(params, grads, alpha=-beta)
+        if has_e:
+            torch._foreach_add_(params, buffers, alpha=-alpha_next)
+        return
+    for i, (p, grad) in enumerate(zip(params, grads, strict=True)):
+        if group["maximize"]:
+            grad = -grad
+        if decay != 0:
+            grad = grad.add(p, alpha=decay)
+        if has_e:
+            buffers[i].mul_(keep).add_(grad, alpha=push)
+        p.add_(grad, alpha=-beta)
+        if has_e:
+            p.add_(buffers[i], alpha=-alpha_next)
+
+
+def _buffer(p: Tensor, state: dict[str, Any]) -> Tensor:
+    """Return e of a parameter, made at its first use."""
+    if "e" not in state:
+        state["e"] = torch.zeros_like(p, memory_format=torch.preserve_format)
+    e: Tensor = state["e"]
+    return e
+
+
+_PLAIN = (Tensor, torch.nn.Parameter)
