@@ -1,0 +1,144 @@
+"""The built pages, opened as a reader without a network opens them."""
+
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from conftest import HTML
+
+PAGES = sorted(
+    p.relative_to(HTML).as_posix()
+    for folder in ("book", "notebooks")
+    for p in (HTML / folder).rglob("*.html")
+)
+
+# What TeX leaves behind when it is not typeset.
+RAW_TEX = re.compile(
+    r"\\\(|\\\[|\\begin\{|\\frac|\\mathbb|\$\$|\{prf:|\{glue|\{eq\}|\{ref\}|\{numref\}"
+)
+COLLECT = """() => {
+  const article = document.querySelector('article') || document.body;
+  const visible = article.cloneNode(true);
+  visible.querySelectorAll('pre, code, script, style, mjx-container').forEach(e => e.remove());
+  return {
+    text: visible.textContent,
+    mathErrors: document.querySelectorAll('[data-mjx-error], mjx-merror').length,
+    unset: document.querySelectorAll('span.math:not(:has(mjx-container)), div.math:not(:has(mjx-container))').length,
+    images: [...document.images].map(i => ({
+      src: i.currentSrc || i.src, ok: i.complete && i.naturalWidth > 0, alt: i.getAttribute('alt'),
+      inArticle: article.contains(i)})),
+    links: [...document.querySelectorAll('a[href]')].map(a => a.href),
+    undefinedMacros: [...document.querySelectorAll('mjx-container [data-mml-node="mtext"][fill="red"], mjx-container g[fill="red"]')].length,
+  };
+}"""
+
+
+def test_there_are_pages(html: Path) -> None:
+    assert PAGES
+
+
+@pytest.fixture(scope="module")
+def ids(html: Path) -> dict[Path, set[str]]:
+    """Targets of links: the ids of every page."""
+    pages = [p for p in html.rglob("*.html")]
+    return {p.resolve(): set(re.findall(r'\bid="([^"]+)"', p.read_text("utf8"))) for p in pages}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_in_a_browser(name: str, html: Path, browser, ids: dict[Path, set[str]]) -> None:
+    requests: list[str] = []
+    errors: list[str] = []
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("requestfailed", lambda request: errors.append(f"not loaded: {request.url}"))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    page.goto((html / name).resolve().as_uri())
+    if page.locator("span.math, div.math").count():
+        page.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
+        page.evaluate("MathJax.startup.promise")
+    page.wait_for_load_state("load")
+    found = page.evaluate(COLLECT)
+    page.close()
+
+    outside = [url for url in requests if urlsplit(url).scheme not in ("file", "data", "blob")]
+    assert not outside, "the page asks for something from outside"
+    assert not errors
+    assert found["mathErrors"] == 0
+    assert found["unset"] == 0, "formulas were left untypeset"
+    assert found["undefinedMacros"] == 0, "a formula shows an undefined macro in red"
+    raw = RAW_TEX.search(found["text"])
+    assert raw is None, found["text"][max(0, raw.start() - 60) : raw.end() + 60]
+    assert [i["src"] for i in found["images"] if not i["ok"]] == []
+    assert [
+        i["src"] for i in found["images"] if i["inArticle"] and not (i["alt"] or "").strip()
+    ] == []
+    assert broken_links(found["links"], ids) == []
+
+
+def broken_links(links: list[str], ids: dict[Path, set[str]]) -> list[str]:
+    """Links to a file or an id that is not there."""
+    bad = []
+    for link in links:
+        parts = urlsplit(link)
+        if parts.scheme != "file":
+            continue
+        target = Path(unquote(parts.path))
+        fragment = unquote(parts.fragment)
+        if not target.exists() or (
+            fragment and target.suffix == ".html" and fragment not in ids[target.resolve()]
+        ):
+            bad.append(link)
+    return bad
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+@pytest.mark.parametrize("name", PAGES)
+def test_page_fits_its_window(name: str, width: int, html: Path, browser) -> None:
+    """Wide formulas, tables and code scroll inside their box; the page itself does not."""
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto((html / name).resolve().as_uri())
+    if page.locator("span.math, div.math").count():
+        page.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
+        page.evaluate("MathJax.startup.promise")
+    overflow = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    page.close()
+    assert overflow <= 0
+
+
+def test_nothing_shows_that_should_not(html: Path) -> None:
+    """No warning, progress bar or path of one machine in what the pages print."""
+    pattern = re.compile(
+        r"Warning:|Traceback \(most recent|\d+%\|[█ ]|/home/|/root/|/tmp/|site-packages"
+    )
+    output = re.compile(r'<div class="cell_output.*?</div>\s*</div>', re.S)
+    bad = {
+        name: match.group(0)
+        for name in PAGES
+        for block in output.findall((html / name).read_text("utf8"))
+        if (match := pattern.search(block))
+    }
+    assert bad == {}
+
+
+def test_build_has_no_foreign_scripts(html: Path) -> None:
+    loads = re.compile(
+        r"""<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)=["'](?:https?:)?//[^"']*"""
+    )
+    allowed = re.compile(r'rel="(?:canonical|license)"')
+    found = [
+        (name, tag)
+        for name in PAGES
+        for tag in loads.findall((html / name).read_text("utf8"))
+        if not allowed.search(tag)
+    ]
+    assert found == []
+
+
+def test_search_finds_the_first_chapter(html: Path, browser) -> None:
+    page = browser.new_page()
+    page.goto((html / "search.html").resolve().as_uri() + "?q=stationary")
+    page.wait_for_selector("#search-results li a", timeout=10_000)
+    assert page.locator("#search-results li a").count() >= 1
+    page.close()

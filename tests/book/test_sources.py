@@ -1,0 +1,188 @@
+"""The text of the chapters: pairs, shape, and the habits that CONTRIBUTING.md asks for."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import jupytext
+import pytest
+import yaml
+from sync_notebooks import differing, myst_text, notebook_json
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXTS = sorted((ROOT / "notebooks" / "src").glob("*.md"))
+TOC = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))
+
+HEADINGS = [
+    "What you will be able to do",
+    "Predict before you see",
+    "The exact answer first",
+    "The algorithm",
+    "A live experiment",
+    "The theorem",
+    "Bound and measurement",
+    "When it fails",
+    "The equations to keep",
+    "Exercises",
+    "Quiz",
+    "Take-aways",
+]
+
+
+def listed(toc: dict) -> set[str]:
+    files = {toc["root"]}
+    for part in toc["parts"]:
+        files |= {chapter["file"] for chapter in part["chapters"]}
+    return files
+
+
+@pytest.fixture(params=TEXTS, ids=lambda p: p.stem)
+def text(request) -> str:
+    return request.param.read_text("utf8")
+
+
+@pytest.fixture(params=TEXTS, ids=lambda p: p.stem)
+def cells(request) -> list:
+    return jupytext.reads(request.param.read_text("utf8"), fmt="md:myst").cells
+
+
+def tags(cell) -> list[str]:
+    return cell.metadata.get("tags", [])
+
+
+def section(text: str, heading: str) -> str:
+    """Text under a heading, to the next heading of its level."""
+    match = re.search(rf"^## {re.escape(heading)}.*?$(.*?)(?=^## |\Z)", text, re.M | re.S)
+    assert match, f"no section '{heading}'"
+    return match.group(1)
+
+
+def test_pairs_agree() -> None:
+    assert differing() == [], "run make sync"
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda p: p.stem)
+def test_a_pair_survives_the_way_back(path: Path, tmp_path: Path) -> None:
+    """Notebook -> text -> notebook changes nothing, so editing in Jupyter is safe."""
+    json_text = notebook_json(path.read_text("utf8"))
+    (tmp_path / "a.ipynb").write_text(json_text, "utf8")
+    assert notebook_json(myst_text(tmp_path / "a.ipynb")) == json_text
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("notebooks/**/*.ipynb")), ids=lambda p: p.stem)
+def test_no_outputs_and_stable_ids(path: Path) -> None:
+    cells = json.loads(path.read_text("utf8"))["cells"]
+    assert not [c for c in cells if c.get("outputs") or c.get("execution_count")]
+    assert len({c["id"] for c in cells}) == len(cells)
+
+
+def test_every_chapter_and_page_is_in_the_book() -> None:
+    chapters = {f"notebooks/{p.stem}" for p in TEXTS}
+    pages = {p.relative_to(ROOT).with_suffix("").as_posix() for p in (ROOT / "book").rglob("*.md")}
+    assert chapters | pages == listed(TOC)
+
+
+@pytest.mark.parametrize("path", [*TEXTS, *sorted(ROOT.glob("book/**/*.md"))], ids=lambda p: p.stem)
+def test_no_page_is_a_placeholder(path: Path) -> None:
+    body = path.read_text("utf8")
+    assert len(body.split()) > 60 or path.stem == "bibliography"
+    assert not re.search(r"\b(TODO|TBD|FIXME|coming soon|lorem ipsum)\b", body, re.I)
+
+
+def test_sections_in_order(text: str) -> None:
+    found = re.findall(r"^## (.+)$", text, re.M)
+    kept = [h for f in found for h in HEADINGS if f == h or f.startswith(h + ":")]
+    assert kept == HEADINGS
+
+
+def test_goals_match_take_aways_and_exercises(text: str) -> None:
+    goals = re.findall(r"^- (.*(?:\n  .*)*)", section(text, "What you will be able to do"), re.M)
+    aways = re.findall(r"^- ", section(text, "Take-aways"), re.M)
+    assert 3 <= len(goals) <= 5
+    assert len(goals) == len(aways)
+    assert all("`ex-" in goal for goal in goals), "each goal names the exercise that tests it"
+
+
+def test_every_exercise_has_a_hint_and_a_solution(text: str) -> None:
+    body = section(text, "Exercises")
+    exercises = re.findall(r"\{exercise\}.*?\n:label: (\S+)", body)
+    solutions = re.findall(r"\{solution(?:-start)?\} (\S+)", body)
+    assert len(exercises) >= 5
+    assert sorted(exercises) == sorted(solutions) == sorted(set(exercises))
+    between = re.split(r"\{exercise\}", body)[1:]
+    assert all(":class: hint dropdown" in part for part in between)
+    assert all(part.count(":class: dropdown") >= 1 for part in between)
+    assert {"★ ", "★★ ", "★★★ "} <= {m + " " for m in re.findall(r"\{exercise\} (★+)", body)}
+
+
+def test_quiz_has_five_questions_with_reasons(text: str) -> None:
+    questions = re.split(r"^\*\*\d\.\*\*", section(text, "Quiz"), flags=re.M)[1:]
+    assert len(questions) == 5
+    for question in questions:
+        options = re.findall(r"^- \((\w)\)", question, re.M)
+        answer = question.split("{admonition} Answer", 1)[1]
+        assert len(options) >= 3
+        assert [o for o in options if f"({o})" not in answer] == [], "a reason for each option"
+
+
+def test_planted_bug(text: str) -> None:
+    assert re.search(r"bug", section(text, "When it fails"), re.I)
+
+
+def test_cells_are_short_and_introduced(cells: list) -> None:
+    for before, cell in zip([None, *cells], cells, strict=False):
+        if cell.cell_type != "code" or "remove-cell" in tags(cell):
+            continue
+        assert len(cell.source.splitlines()) <= 40, cell.source[:200]
+        assert before is not None
+        assert before.cell_type == "markdown" or "remove-cell" in tags(before), (
+            "a sentence stands before each visible cell:\n" + cell.source[:200]
+        )
+
+
+def test_figures_have_captions_and_alt_text(cells: list) -> None:
+    for cell in cells:
+        if cell.cell_type == "code" and re.search(
+            r"plt\.(subplots|figure)|\.subplots\(", cell.source
+        ):
+            if "remove-cell" in tags(cell):
+                continue
+            figure = cell.metadata.get("mystnb", {})
+            assert figure.get("figure", {}).get("caption"), cell.source[:200]
+            assert figure.get("figure", {}).get("name", "").startswith("fig-"), cell.source[:200]
+            assert len(figure.get("image", {}).get("alt", "").split()) >= 8, cell.source[:200]
+
+
+def test_glued_names_are_used_and_made(text: str) -> None:
+    made = re.findall(r"\bglue\(\s*[\"']([^\"']+)", text)
+    used = re.findall(r"\{glue(?::\w+)?\}`([^`:]+)", text)
+    assert set(used) <= set(made)
+    assert sorted(set(made) - set(used)) == [], "glued but never shown"
+
+
+def test_cells_use_no_global_randomness_and_no_paths(cells: list) -> None:
+    for cell in cells:
+        if cell.cell_type != "code":
+            continue
+        for node in ast.walk(ast.parse(cell.source.replace("%", "#"))):
+            if isinstance(node, ast.Attribute):
+                name = ast.unparse(node)
+                assert not re.match(
+                    r"np\.random\.(?!default_rng|Generator|SeedSequence)\w+", name
+                ), name
+                assert name not in ("torch.manual_seed", "random.seed"), name
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert not re.match(r"(/|[A-Z]:\\)\w+", node.value), node.value
+
+
+def test_proofs_follow_statements(text: str) -> None:
+    """Every theorem, lemma, proposition and corollary has a proof, is refuted, or says where the proof is."""
+    blocks = re.findall(
+        r"\{prf:(theorem|lemma|proposition|corollary)\}.*?\n:label: (\S+)\n(.*?)(?=^`{3,}\s*$)",
+        text,
+        re.M | re.S,
+    )
+    proofs = len(re.findall(r"\{prf:proof\}", text))
+    unproved = [b for b in blocks if b[1].endswith("-printed")]
+    assert proofs >= len(blocks) - len(unproved) - text.count("The proof stands")
