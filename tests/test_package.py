@@ -30,9 +30,7 @@ def imports(path: Path) -> set[str]:
     """Layers that a file imports from; a relative import stays in its own folder."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text("utf8"))):
-        if isinstance(node, ast.ImportFrom) and node.level <= 1:
-            assert node.module is not None
-        if isinstance(node, ast.ImportFrom) and node.level == 0:
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
