@@ -1,3 +1,8 @@
-"""Accelerated Markov gradient descent: problems, step sizes, algorithms."""
+"""Accelerated Markov gradient descent: problems, step sizes, algorithms.
 
-from amgd.descent.problems import *  # noqa: F403
+The step rules keep their module name (``steps.sgd``), because ``sgd`` is also an algorithm.
+"""
+
+from amgd.descent import problems, steps
+
+__all__ = ["problems", "steps"]

@@ -62,7 +62,7 @@ def probabilities(name: str, value: ArrayLike) -> FloatArray:
             f"{name} must sum to 1: got {total:.10g} (expected 1 within 1e-8); "
             "divide it by its sum if it holds counts"
         )
-    return vector / total
+    return np.asarray(vector / total)
 
 
 def generator(rng: Any) -> np.random.Generator:

@@ -415,6 +415,7 @@ class Quadratic(Problem):
             )
         self._shared = n_matrices == 1
         self._matrices, self._mean, self._noise = matrices, mean, shifts
+        self._centre = x_star
         self._diagonal = np.diag(mean).copy() if not (mean - np.diag(np.diag(mean))).any() else None
 
         norms = np.abs(np.linalg.eigvalsh(matrices)).max(axis=1)
@@ -431,25 +432,26 @@ class Quadratic(Problem):
         self.minimiser = x_star
 
     def _value(self, x: FloatArray) -> FloatArray:
-        shift = x - self.minimiser
-        return 0.5 * np.einsum("...i,...i->...", shift, self._gradient(x)) + self.minimum
+        shift = x - self._centre
+        energy = 0.5 * np.einsum("...i,...i->...", shift, self._gradient(x))
+        return np.asarray(energy + self.minimum)
 
     def _gradient(self, x: FloatArray) -> FloatArray:
-        shift = x - self.minimiser
+        shift = x - self._centre
         return np.asarray(shift @ self._mean if self._diagonal is None else shift * self._diagonal)
 
     def _sample_value(self, x: FloatArray, xi: IntArray) -> FloatArray:
-        shift = x - self.minimiser
+        shift = x - self._centre
         half = 0.5 * self._bend(shift, xi) + self._noise[xi]
-        return np.einsum("...i,...i->...", shift, half) + self.minimum
+        return np.asarray(np.einsum("...i,...i->...", shift, half) + self.minimum)
 
     def _sample_gradient(self, x: FloatArray, xi: IntArray) -> FloatArray:
-        gradient = self._bend(x - self.minimiser, xi)
+        gradient = self._bend(x - self._centre, xi)
         return np.asarray(gradient + self._noise.take(xi, axis=0))
 
     def _bend(self, shift: FloatArray, xi: IntArray) -> FloatArray:
         if not self._shared:
-            return np.einsum("...ij,...j->...i", self._matrices[xi], shift)
+            return np.asarray(np.einsum("...ij,...j->...i", self._matrices[xi], shift))
         return np.asarray(shift @ self._mean if self._diagonal is None else shift * self._diagonal)
 
 
@@ -482,7 +484,8 @@ class Linear(Problem):
         self, slopes: ArrayLike, *, stationary: ArrayLike | None = None, domain: Domain
     ) -> None:
         self._slopes = real_array("slopes", slopes, (2,))
-        super().__init__(*self._slopes.shape, stationary, domain)
+        n_states, dim = self._slopes.shape
+        super().__init__(n_states, dim, stationary, domain)
         self._slope = self.stationary @ self._slopes
         self.L = self.L_sample = self.ell = self.mu = 0.0
         self.M = float(np.linalg.norm(self._slopes, axis=1).max())
@@ -497,7 +500,7 @@ class Linear(Problem):
         return np.broadcast_to(self._slope, x.shape).copy()
 
     def _sample_value(self, x: FloatArray, xi: IntArray) -> FloatArray:
-        return np.einsum("...i,...i->...", x, self._slopes[xi])
+        return np.asarray(np.einsum("...i,...i->...", x, self._slopes[xi]))
 
     def _sample_gradient(self, x: FloatArray, xi: IntArray) -> FloatArray:
         return np.asarray(self._slopes.take(xi, axis=0) + 0.0 * x)
@@ -547,7 +550,8 @@ class Huber(Problem):
         domain: Domain | None = None,
     ) -> None:
         self._centres = real_array("centres", centres, (2,))
-        super().__init__(*self._centres.shape, stationary, domain)
+        n_states, dim = self._centres.shape
+        super().__init__(n_states, dim, stationary, domain)
         self._curvature = real("curvature", curvature, 0.0, strict=True)
         self._clip = real("clip", clip, 0.0, strict=True)
         knee = self._clip / self._curvature
@@ -592,7 +596,8 @@ class _MarginLoss(Problem):
         domain: Domain | None,
     ) -> None:
         self._z = real_array("features", features, (2,))
-        super().__init__(*self._z.shape, stationary, domain)
+        n_states, dim = self._z.shape
+        super().__init__(n_states, dim, stationary, domain)
         if labels is not None:
             signs = real_array("labels", labels, (1,))
             if signs.shape != (self.n_states,) or not np.isin(signs, (-1.0, 1.0)).all():
@@ -837,7 +842,8 @@ class Cosines(Problem):
                 f"sine must have the shape of cosine: got {self._sine.shape} and "
                 f"{self._cosine.shape}"
             )
-        super().__init__(*self._cosine.shape, stationary, None)
+        n_states, dim = self._cosine.shape
+        super().__init__(n_states, dim, stationary, None)
         omega = real_array("frequency", frequency, (1,))
         if omega.shape != (self.dim,) or omega.min() <= 0:
             raise ValueError(f"frequency must be {self.dim} positive numbers: got {frequency!r}")

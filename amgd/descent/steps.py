@@ -1,0 +1,525 @@
+r"""Step sizes of the two algorithms, as printed in the paper and as corrected in the book.
+
+Algorithm 1 (nonconvex) and SGD read :math:`\beta_k` and :math:`\gamma_k` as step sizes;
+Algorithm 2 (convex) reads :math:`\beta_k` as the mixing weight
+
+.. math:: \beta_k=\frac{\alpha_k}{\alpha_k+(1-\alpha_k)(1+\mu\gamma_k)},\qquad k\ge1 .
+
+So a rule belongs to one of the two, and :class:`StepSizes` says to which.
+The index k starts at 1 everywhere and :math:`\alpha_1=1`, which makes :math:`\bar x_0` irrelevant.
+All rules but Nesterov's with constant momentum use :math:`\alpha_k=2/(k+1)`.
+
+==================  =====================================================  ==========
+rule                gamma                                                  algorithm
+==================  =====================================================  ==========
+``sgd``             beta_k (Algorithm 1 is then SGD)                       nonconvex
+``theorem1``        anything in [beta, (1 + alpha_k) beta]                 nonconvex
+``nesterov``        beta_k / alpha_k (Nesterov's method)                   nonconvex
+``ghadimi_lan``     k beta_k / 2                                           nonconvex
+``theorem2_printed``  1 / (2 L sqrt(k + 1))                                convex
+``theorem2``        k / (4 L + c k^(3/2))                                  convex
+``theorem3_printed``  2 delta / (mu k) or 2 delta / (mu (k + 1))           convex
+``theorem3``        1 / (mu (k - 1) / 2 + 4 L / k)                         convex
+==================  =====================================================  ==========
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from amgd.descent._checks import FloatArray, IntArray, count, real
+
+__all__ = [
+    "Schedule",
+    "StepSizes",
+    "check_steps",
+    "ghadimi_lan",
+    "nesterov",
+    "sgd",
+    "theorem1",
+    "theorem2",
+    "theorem2_printed",
+    "theorem3",
+    "theorem3_printed",
+]
+
+Rule = Callable[[Any], Any]
+_BLOCK = 65536  # indices checked at a time: memory does not grow with n_steps
+_ROUNDING = 1e-12  # relative slack of every inequality between two computed step sizes
+
+
+class Schedule:
+    """A sequence indexed by k = 1, 2, ...: one index gives a float, an array gives an array.
+
+    Parameters
+    ----------
+    name : str
+        The symbol, for error messages.
+    rule : callable
+        Takes an int64 array of k, returns one number or an array of the same shape.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When called with anything but integers >= 1, or when the rule returns another shape.
+
+    Examples
+    --------
+    >>> alpha = Schedule("alpha", lambda k: 2 / (k + 1))
+    >>> alpha(1), alpha([1, 3])
+    (1.0, array([1. , 0.5]))
+    """
+
+    def __init__(self, name: str, rule: Rule) -> None:
+        if not callable(rule):
+            raise TypeError(f"{name} must be a callable of k: got {rule!r}")
+        self.name = name
+        self._rule = rule
+
+    @overload
+    def __call__(self, k: int) -> float: ...
+    @overload
+    def __call__(self, k: IntArray | list[int]) -> FloatArray: ...
+    def __call__(self, k: ArrayLike) -> float | FloatArray:
+        """Value at k."""
+        index = np.asarray(k)
+        if index.dtype.kind not in "iu":
+            raise TypeError(f"k must be an integer or an array of integers: got {k!r}")
+        if index.size and index.min() < 1:
+            raise ValueError(f"k must be at least 1: got {index.min()}; steps count from 1")
+        index = index.astype(np.int64)
+        values = np.asarray(self._rule(index))
+        if values.dtype.kind not in "iuf":
+            raise TypeError(f"{self.name}(k) must give real numbers: got dtype {values.dtype}")
+        if values.shape not in ((), index.shape):
+            raise ValueError(
+                f"{self.name}(k) must give one value for each k: "
+                f"got shape {values.shape} for k of shape {index.shape}"
+            )
+        result = np.broadcast_to(values, index.shape).astype(np.float64)
+        return float(result) if result.ndim == 0 else result
+
+
+@dataclass(frozen=True)
+class StepSizes:
+    r"""The three sequences of an accelerated method.
+
+    Parameters
+    ----------
+    name : str
+        Shown in error messages and legends.
+    alpha, beta, gamma : callable
+        Functions of k >= 1 (an int64 array); they become :class:`Schedule` objects, which refuse
+        other k.
+    mu : float
+        The :math:`\mu\ge0` of Algorithm 2; 0 for Algorithm 1.
+    algorithm : {"nonconvex", "convex"}
+        Whether beta is a step size (Algorithm 1, SGD) or a mixing weight (Algorithm 2).
+    conditions : tuple of str
+        Conditions that the rule claims for every k, among the names :func:`check_steps` knows.
+
+    Examples
+    --------
+    >>> rule = StepSizes("mine", lambda k: 2 / (k + 1), lambda k: 0.1, lambda k: 0.1 * k)
+    >>> rule.alpha(1), rule.gamma([1, 2])
+    (1.0, array([0.1, 0.2]))
+    """
+
+    name: str
+    alpha: Rule
+    beta: Rule
+    gamma: Rule
+    mu: float = 0.0
+    algorithm: Literal["nonconvex", "convex"] = "nonconvex"
+    conditions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the fields and wrap the callables."""
+        if self.algorithm not in ("nonconvex", "convex"):
+            raise ValueError(f"algorithm must be 'nonconvex' or 'convex': got {self.algorithm!r}")
+        unknown = set(self.conditions) - set(_CONDITIONS)
+        if unknown:
+            raise ValueError(f"conditions must be among {list(_CONDITIONS)}: got {sorted(unknown)}")
+        object.__setattr__(self, "mu", real("mu", self.mu, 0.0))
+        for field in ("alpha", "beta", "gamma"):
+            rule = getattr(self, field)
+            if not isinstance(rule, Schedule):
+                object.__setattr__(self, field, Schedule(field, rule))
+
+
+# Checks ---------------------------------------------------------------------------------------
+#
+# A condition is a list of inequalities (text, k, left, right, strict), one entry for each k.
+
+Inequality = tuple[str, IntArray, FloatArray, FloatArray, bool]
+
+
+def _ranges(k: IntArray, s: StepSizes) -> list[Inequality]:
+    """What both algorithms need: alpha_k in (0, 1], finite beta_k and gamma_k >= 0."""
+    alpha, beta, gamma = s.alpha(k), s.beta(k), s.gamma(k)
+    zero, one, top = np.zeros(k.size), np.ones(k.size), np.full(k.size, np.finfo(float).max)
+    limits: list[Inequality] = [
+        ("0 < alpha_k", k, zero, alpha, True),
+        ("alpha_k <= 1", k, alpha, one, False),
+        ("0 <= beta_k", k, zero, beta, False),
+        ("beta_k < infinity", k, beta, top, False),
+        ("0 <= gamma_k", k, zero, gamma, False),
+        ("gamma_k < infinity", k, gamma, top, False),
+    ]
+    if k[0] == 1:
+        limits.insert(2, ("alpha_1 = 1", k[:1], one[:1], alpha[:1], False))
+    return limits
+
+
+def _convex(k: IntArray, s: StepSizes) -> list[Inequality]:
+    """What Algorithm 2 needs on top: beta_k (1 - alpha_k)(1 + mu gamma_k) = alpha_k (1 - beta_k)."""
+    alpha, beta = s.alpha(k), s.beta(k)
+    mixed = alpha + (1 - alpha) * (1 + s.mu * s.gamma(k))
+    gap = np.abs(beta * mixed - alpha)
+    text = "|beta_k (1 - alpha_k) (1 + mu gamma_k) - alpha_k (1 - beta_k)| <= rounding"
+    return [(text, k, gap, _ROUNDING * alpha, False)]
+
+
+def _theorem1(k: IntArray, s: StepSizes, L: float) -> list[Inequality]:
+    alpha, beta, gamma = s.alpha(k), s.beta(k), s.gamma(k)
+    return [
+        ("beta_k <= gamma_k", k, beta, gamma, False),
+        ("gamma_k <= (1 + alpha_k) beta_k", k, gamma, (1 + alpha) * beta, False),
+    ]
+
+
+def _c1(k: IntArray, s: StepSizes, L: float) -> list[Inequality]:
+    gamma = s.gamma(k)
+    text = "L alpha_k gamma_k < 1 + mu gamma_k"
+    return [(text, k, L * s.alpha(k) * gamma, 1 + s.mu * gamma, True)]
+
+
+def _c2(k: IntArray, s: StepSizes, L: float) -> list[Inequality]:
+    # The paper's alpha_k / (gamma_k Gamma_k) <= alpha_{k-1} (1 + mu gamma_{k-1}) /
+    # (gamma_{k-1} Gamma_{k-1}) with Gamma_k = (1 - alpha_k) Gamma_{k-1} put in; from k = 2 on.
+    k = k[k > 1]
+    if k.size == 0:
+        return []
+    with np.errstate(divide="ignore"):
+        now, before = 1 / s.gamma(k), 1 / s.gamma(k - 1) + s.mu
+    weight = (1 - s.alpha(k)) * s.alpha(k - 1) / s.alpha(k)
+    text = "1/gamma_k <= (1 - alpha_k) (alpha_{k-1} / alpha_k) (1/gamma_{k-1} + mu)"
+    return [(text, k, now, weight * before, False)]
+
+
+def _paper_weights(k: IntArray, s: StepSizes, L: float) -> list[Inequality]:
+    return [("L gamma_k < 1", k, L * s.gamma(k), np.ones(k.size), True)]
+
+
+_CONDITIONS: dict[str, Callable[[IntArray, StepSizes, float], list[Inequality]]] = {
+    "theorem1": _theorem1,
+    "C1": _c1,
+    "C2": _c2,
+    "paper_weights": _paper_weights,
+}
+_NEED_L = ("C1", "paper_weights")
+
+
+def check_block(
+    steps: StepSizes, k: IntArray, algorithm: str, conditions: tuple[str, ...], L: float | None
+) -> None:
+    """Check the consecutive indices `k`: :func:`check_steps` without its own loop over blocks."""
+    found = _ranges(k, steps)
+    if algorithm == "convex":
+        found += _convex(k, steps)
+    for name in conditions:
+        if name in _NEED_L and L is None:
+            raise ValueError(f"condition {name} needs the Lipschitz constant: pass L")
+        found += _CONDITIONS[name](k, steps, np.nan if L is None else L)
+    # The first k that fails comes first, whatever the inequality.
+    failures = []
+    for text, index, left, right, strict in found:
+        slack = 0.0 if strict else _ROUNDING * np.abs(right)
+        holds = left < right if strict else left <= right + slack  # NaN holds nowhere
+        if not holds.all():
+            i = int(holds.argmin())
+            failures.append((int(index[i]), text, float(left[i]), float(right[i])))
+    if failures:
+        first, text, a, b = min(failures, key=lambda failure: failure[0])
+        raise ValueError(
+            f"step sizes '{steps.name}' break {text} at k = {first} (the first such k): "
+            f"the left side is {a:.6g}, the right side {b:.6g}, off by {abs(a - b):.3g}"
+        )
+
+
+def check_steps(
+    steps: StepSizes,
+    n_steps: int,
+    *,
+    algorithm: Literal["nonconvex", "convex"] | None = None,
+    conditions: tuple[str, ...] | None = None,
+    L: float | None = None,
+) -> None:
+    r"""Check the step sizes for k = 1, ..., n_steps, in constant memory.
+
+    Always: :math:`\alpha_1=1`, :math:`\alpha_k\in(0,1]`, :math:`\beta_k,\gamma_k\ge0` and finite;
+    for Algorithm 2 also that beta is the mixing weight that belongs to alpha, gamma and mu.
+
+    Parameters
+    ----------
+    steps : StepSizes
+    n_steps : int
+    algorithm : {"nonconvex", "convex"}, optional
+        Default: the one the rule is made for.
+    conditions : tuple of str, optional
+        Default: what the rule claims (``steps.conditions``). Known names:
+
+        - ``"theorem1"``: :math:`\beta_k\le\gamma_k\le(1+\alpha_k)\beta_k`;
+        - ``"C1"``: :math:`1+\mu\gamma_k>L\alpha_k\gamma_k`;
+        - ``"C2"``: :math:`\frac{\alpha_k}{\gamma_k\Gamma_k}\le
+          \frac{\alpha_{k-1}(1+\mu\gamma_{k-1})}{\gamma_{k-1}\Gamma_{k-1}}` for k >= 2;
+        - ``"paper_weights"``: :math:`L\gamma_k<1`, which makes the paper's :math:`p_k` positive.
+    L : float, optional
+        Lipschitz constant; ``"C1"`` and ``"paper_weights"`` need it.
+
+    Raises
+    ------
+    ValueError
+        Names the first k that fails, both sides of the inequality and their difference.
+
+    Examples
+    --------
+    >>> check_steps(theorem3(mu=0.1, L=1.0), 1000, L=1.0)
+    >>> check_steps(theorem2_printed(L=1.0), 10, conditions=("C2",))
+    Traceback (most recent call last):
+        ...
+    ValueError: step sizes 'theorem2_printed' break 1/gamma_k <= (1 - alpha_k) (alpha_{k-1} / alpha_k) (1/gamma_{k-1} + mu) at k = 2 (the first such k): the left side is 3.4641, the right side 1.41421, off by 2.05
+    """
+    last = count("n_steps", n_steps)
+    wanted = steps.conditions if conditions is None else tuple(conditions)
+    unknown = [name for name in wanted if name not in _CONDITIONS]
+    if unknown:
+        raise ValueError(f"conditions must be among {list(_CONDITIONS)}: got {unknown}")
+    kind = steps.algorithm if algorithm is None else algorithm
+    if kind not in ("nonconvex", "convex"):
+        raise ValueError(f"algorithm must be 'nonconvex' or 'convex': got {algorithm!r}")
+    constant = None if L is None else real("L", L, 0.0)
+    for start in range(1, last + 1, _BLOCK):
+        k = np.arange(start, min(start + _BLOCK, last + 1))
+        check_block(steps, k, kind, wanted, constant)
+
+
+# Rules ----------------------------------------------------------------------------------------
+
+
+def _alpha(k: IntArray) -> FloatArray:
+    return np.asarray(2.0 / (k + 1.0))
+
+
+def _step(beta: float | Rule) -> Rule:
+    """Turn a positive number into a constant rule; leave a callable of k as it is."""
+    if callable(beta):
+        return Schedule("beta", beta)
+    value = real("beta", beta, 0.0, strict=True)
+    return lambda k: value
+
+
+def _convex_rule(name: str, gamma: Rule, mu: float, conditions: tuple[str, ...]) -> StepSizes:
+    def beta(k: IntArray) -> FloatArray:
+        alpha = _alpha(k)
+        return np.asarray(alpha / (alpha + (1.0 - alpha) * (1.0 + mu * gamma(k))))
+
+    weight = beta if mu > 0 else _alpha  # beta_k = alpha_k to the last bit when mu = 0
+    return StepSizes(name, _alpha, weight, gamma, mu, "convex", conditions)
+
+
+def sgd(beta: float | Rule) -> StepSizes:
+    r"""Plain SGD: :math:`\gamma_k=\beta_k`, for which Algorithm 1 is SGD.
+
+    Parameters
+    ----------
+    beta : float or callable
+        Positive step size, or a function of k.
+
+    Examples
+    --------
+    >>> sgd(lambda k: 1 / k).gamma([1, 2, 4])
+    array([1.  , 0.5 , 0.25])
+    """
+    step = _step(beta)
+    return StepSizes("sgd", _alpha, step, step)
+
+
+def theorem1(beta: float, gamma: Literal["largest", "smallest"] | Rule = "largest") -> StepSizes:
+    r"""Steps of Theorem 1 (label ``thm-1-corrected``): constant beta, gamma in a narrow range.
+
+    Parameters
+    ----------
+    beta : float
+        Positive.
+    gamma : {"largest", "smallest"} or callable
+        :math:`(1+\alpha_k)\beta`, :math:`\beta`, or a function of k with values in between.
+        The range is checked when the steps are used.
+
+    Examples
+    --------
+    >>> theorem1(0.3).gamma([1, 2, 5])
+    array([0.6, 0.5, 0.4])
+    """
+    step = real("beta", beta, 0.0, strict=True)
+    rules: dict[Any, Rule] = {
+        "largest": lambda k: (1.0 + _alpha(k)) * step,
+        "smallest": lambda k: step,
+    }
+    if not callable(gamma) and gamma not in rules:
+        raise ValueError(f"gamma must be 'largest', 'smallest' or a callable of k: got {gamma!r}")
+    rule = gamma if callable(gamma) else rules[gamma]
+    return StepSizes("theorem1", _alpha, _step(step), rule, conditions=("theorem1",))
+
+
+def nesterov(beta: float | Rule, momentum: float | None = None) -> StepSizes:
+    r"""Nesterov's method written as Algorithm 1: :math:`\gamma_k=\beta_k/\alpha_k`.
+
+    Parameters
+    ----------
+    beta : float or callable
+        Positive step size, or a function of k.
+    momentum : float, optional
+        None: :math:`\alpha_k=2/(k+1)`, whose momentum coefficient is (k - 1) / (k + 2).
+        A number m in [0, 1): :math:`\alpha_1=1`, then :math:`\alpha_k=1-m`, and
+        :math:`\gamma_k=\beta_k/(1-m)` from k = 1 on.
+        With constant beta this is SGD with Nesterov momentum m as PyTorch has it.
+
+    Examples
+    --------
+    >>> nesterov(0.1).gamma(3)
+    0.2
+    >>> nesterov(0.1, momentum=0.5).alpha([1, 2, 3])
+    array([1. , 0.5, 0.5])
+    """
+    step = _step(beta)
+    if momentum is None:
+        return StepSizes("nesterov", _alpha, step, lambda k: step(k) / _alpha(k))
+    m = real("momentum", momentum, 0.0)
+    if m >= 1:
+        raise ValueError(f"momentum must lie in [0, 1): got {momentum}")
+    return StepSizes(
+        "nesterov", lambda k: np.where(k == 1, 1.0, 1.0 - m), step, lambda k: step(k) / (1.0 - m)
+    )
+
+
+def ghadimi_lan(beta: float | Rule) -> StepSizes:
+    r"""Convex choice of Ghadimi and Lan for Algorithm 1: :math:`\gamma_k=k\beta_k/2`.
+
+    Parameters
+    ----------
+    beta : float or callable
+        Positive step size, or a function of k.
+
+    Examples
+    --------
+    >>> ghadimi_lan(0.1).gamma([2, 4])
+    array([0.1, 0.2])
+    """
+    step = _step(beta)
+    return StepSizes("ghadimi_lan", _alpha, step, lambda k: 0.5 * k * step(k))
+
+
+def theorem2_printed(L: float) -> StepSizes:
+    r"""Steps of the paper's Theorem 2: :math:`\gamma_k=1/(2L\sqrt{k+1})`.
+
+    They break condition C2 at every k >= 2 and lose the acceleration (Proposition B).
+
+    Parameters
+    ----------
+    L : float
+        Positive Lipschitz constant of the mean gradient.
+
+    Examples
+    --------
+    >>> theorem2_printed(L=0.5).gamma(3)
+    0.5
+    """
+    lipschitz = real("L", L, 0.0, strict=True)
+    return _convex_rule(
+        "theorem2_printed", lambda k: 0.5 / (lipschitz * np.sqrt(k + 1.0)), 0.0, ("C1",)
+    )
+
+
+def theorem2(L: float, c: float) -> StepSizes:
+    r"""Steps of the corrected Theorem 2: :math:`\gamma_k=k/(4L+ck^{3/2})`.
+
+    Parameters
+    ----------
+    L : float
+        Lipschitz constant of the mean gradient, >= 0.
+    c : float
+        Noise parameter, >= 0, in the unit of L; 0 is for problems without noise.
+        L and c must not both be 0.
+
+    Examples
+    --------
+    >>> theorem2(L=1.0, c=0.0).gamma([4, 8])
+    array([1., 2.])
+    """
+    lipschitz, noise = real("L", L, 0.0), real("c", c, 0.0)
+    if lipschitz == 0 and noise == 0:
+        raise ValueError("L and c must not both be 0: the step would be infinite; pass c > 0")
+    return _convex_rule(
+        "theorem2",
+        lambda k: k / (4.0 * lipschitz + noise * k**1.5),
+        0.0,
+        ("C1", "C2") if noise == 0 else ("C1",),
+    )
+
+
+def theorem3_printed(
+    mu: float, variant: Literal["k", "k+1"] = "k", delta: float = 1.0
+) -> StepSizes:
+    r"""Steps of the paper's Theorem 3: :math:`\gamma_k=2\delta/(\mu k)` or over :math:`\mu(k+1)`.
+
+    They break C2 at every k >= 2, and C1 for k up to about :math:`2\sqrt{L/\mu}`.
+
+    Parameters
+    ----------
+    mu : float
+        Positive modulus of strong convexity.
+    variant : {"k", "k+1"}
+        "k" is the statement; "k+1" is its proof and the experiments.
+    delta : float
+        Positive; 1 in the theorem, 0.1 in the experiments.
+
+    Examples
+    --------
+    >>> theorem3_printed(mu=0.5).gamma(2), theorem3_printed(mu=0.5, variant="k+1").gamma(1)
+    (2.0, 2.0)
+    """
+    modulus, scale = real("mu", mu, 0.0, strict=True), real("delta", delta, 0.0, strict=True)
+    if variant not in ("k", "k+1"):
+        raise ValueError(f"variant must be 'k' or 'k+1': got {variant!r}")
+    shift = 0.0 if variant == "k" else 1.0
+    return _convex_rule(
+        "theorem3_printed", lambda k: 2.0 * scale / (modulus * (k + shift)), modulus, ()
+    )
+
+
+def theorem3(mu: float, L: float) -> StepSizes:
+    r"""Steps of the corrected Theorem 3: :math:`1/\gamma_k=\mu(k-1)/2+4L/k`.
+
+    Parameters
+    ----------
+    mu, L : float
+        Positive modulus of strong convexity and Lipschitz constant of the mean gradient, mu <= L.
+
+    Examples
+    --------
+    >>> theorem3(mu=1.0, L=1.0).gamma([1, 2])
+    array([0.25, 0.4 ])
+    """
+    modulus, lipschitz = real("mu", mu, 0.0, strict=True), real("L", L, 0.0, strict=True)
+    if modulus > lipschitz * (1 + _ROUNDING):
+        raise ValueError(f"mu must not exceed L: got mu={mu}, L={L}")
+    return _convex_rule(
+        "theorem3",
+        lambda k: 1.0 / (0.5 * modulus * (k - 1.0) + 4.0 * lipschitz / k),
+        modulus,
+        ("C1", "C2"),
+    )
