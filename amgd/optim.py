@@ -245,7 +245,7 @@ def _fit_state_dict(optimizer: torch.optim.Optimizer, state_dict: dict[str, Any]
     groups, saved_groups = optimizer.param_groups, state_dict["param_groups"]
     if len(groups) != len(saved_groups):
         return state_dict  # PyTorch raises
-    fitted = []
+    fitted, states = [], dict(state_dict["state"])
     for number, (group, saved) in enumerate(zip(groups, saved_groups, strict=True)):
         saved = {**_BACKFILL, **saved}
         ours = (_label(group["schedule"]), group["momentum"])
@@ -269,9 +269,10 @@ def _fit_state_dict(optimizer: torch.optim.Optimizer, state_dict: dict[str, Any]
             place = dict(zip(saved_names, saved["params"], strict=True))
             saved["params"] = [place[name] for name in names]
             saved["param_names"] = list(names)
-        # Lengths may differ here; PyTorch raises for that after this hook.
+        # Lengths may differ here; PyTorch raises for that after this hook.  It also takes the saved
+        # tensors as they are, so e is copied: two optimizers must not share one buffer.
         for p, key in zip(group["params"], saved["params"], strict=False):
-            state = state_dict["state"].get(key)
+            state = states.get(key)
             if state is None:
                 continue
             if not isinstance(state.get("step"), int) or not set(state) <= {"step", "e"}:
@@ -285,8 +286,10 @@ def _fit_state_dict(optimizer: torch.optim.Optimizer, state_dict: dict[str, Any]
                     f"{tuple(state['e'].shape)}, the parameter has {tuple(p.shape)}; give the "
                     "parameters in the order of the saved optimizer, or by named_parameters()"
                 )
+            if "e" in state:
+                states[key] = {**state, "e": state["e"].clone()}
         fitted.append(saved)
-    return {**state_dict, "param_groups": fitted}
+    return {**state_dict, "state": states, "param_groups": fitted}
 
 
 def _name_schedules(_: torch.optim.Optimizer, state_dict: dict[str, Any]) -> None:
@@ -549,8 +552,8 @@ class AMGD(torch.optim.Optimizer):
         # All that can fail comes before the first parameter moves.
         batches = self._batches()
         updates = [(batch, self._coefficients(batch.group, batch.k)) for batch in batches]
-        for batch, (keep, push, beta, alpha_next) in updates:
-            _apply(batch, keep, push, beta, alpha_next)
+        for batch, coefficients in updates:
+            _apply(batch, *coefficients)
             for p, state in zip(batch.params, batch.states, strict=True):
                 if batch.k == 1:
                     self.state[p] = state
@@ -650,20 +653,24 @@ class AMGD(torch.optim.Optimizer):
 
     @staticmethod
     def _coefficients(group: dict[str, Any], k: int) -> tuple[float, float, float, float]:
-        """Return 1 - alpha_k, gamma_k - beta_k, beta_k and alpha_{k+1}."""
+        """Return alpha_k, gamma_k - beta_k, beta_k and alpha_{k+1}."""
         lr = float(group["lr"])
         if not 0 <= lr < math.inf:
             _check_number("lr", lr)
         schedule = _schedule(group["schedule"], group["momentum"])
         alpha, beta, gamma = schedule(k)
-        return 1 - alpha, lr * (gamma - beta), lr * beta, schedule(k + 1)[0]
+        return alpha, lr * (gamma - beta), lr * beta, schedule(k + 1)[0]
 
 
 # --- one update ------------------------------------------------------------------------------------
 
 
-def _apply(batch: _Batch, keep: float, push: float, beta: float, alpha_next: float) -> None:
-    """Update e and y: e = keep e + push G, then y = y - beta G - alpha_next e."""
+def _apply(batch: _Batch, alpha: float, push: float, beta: float, alpha_next: float) -> None:
+    """Update e and y: e = (1 - alpha) e + push G, then y = y - beta G - alpha_next e.
+
+    The product with 1 - alpha is taken as e - alpha e.  torch._foreach_mul_ would first round
+    1 - alpha to the dtype, and in bfloat16 that is 1 from k = 512 on: e would never decay.
+    """
     group, params, grads = batch.group, batch.params, batch.grads
     # While gamma = beta, e is 0 and is not stored.
     has_e = push != 0 or any("e" in state for state in batch.states)
@@ -678,7 +685,7 @@ def _apply(batch: _Batch, keep: float, push: float, beta: float, alpha_next: flo
         if decay != 0:
             grads = list(torch._foreach_add(grads, params, alpha=decay))
         if has_e:
-            torch._foreach_mul_(buffers, keep)
+            torch._foreach_add_(buffers, buffers, alpha=-alpha)
             torch._foreach_add_(buffers, grads, alpha=push)
         torch._foreach_add_(params, grads, alpha=-beta)
         if has_e:
@@ -690,10 +697,11 @@ def _apply(batch: _Batch, keep: float, push: float, beta: float, alpha_next: flo
         if decay != 0:
             grad = grad.add(p, alpha=decay)
         if has_e:
-            buffers[i].mul_(keep).add_(grad, alpha=push)
+            e = buffers[i]
+            e.add_(e, alpha=-alpha).add_(grad, alpha=push)
         p.add_(grad, alpha=-beta)
         if has_e:
-            p.add_(buffers[i], alpha=-alpha_next)
+            p.add_(e, alpha=-alpha_next)
 
 
 def _buffer(p: Tensor, state: dict[str, Any]) -> Tensor:
