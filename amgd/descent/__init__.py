@@ -1,8 +1,31 @@
 """Accelerated Markov gradient descent: problems, step sizes, algorithms.
 
-The step rules keep their module name (``steps.sgd``), because ``sgd`` is also an algorithm.
+The step rules are reached as ``steps.sgd``, ``steps.theorem1`` and so on, the problems as
+``problems.Quadratic``: ``sgd`` by itself is the algorithm.
 """
 
 from amgd.descent import problems, steps
+from amgd.descent.algorithms import (
+    NonFiniteError,
+    Trajectory,
+    amgd_convex,
+    amgd_nonconvex,
+    random_output,
+    sgd,
+)
+from amgd.descent.problems import Problem
+from amgd.descent.steps import StepSizes, check_steps
 
-__all__ = ["problems", "steps"]
+__all__ = [
+    "NonFiniteError",
+    "Problem",
+    "StepSizes",
+    "Trajectory",
+    "amgd_convex",
+    "amgd_nonconvex",
+    "check_steps",
+    "problems",
+    "random_output",
+    "sgd",
+    "steps",
+]

@@ -160,14 +160,14 @@ Inequality = tuple[str, IntArray, FloatArray, FloatArray, bool]
 def _ranges(k: IntArray, s: StepSizes) -> list[Inequality]:
     """What both algorithms need: alpha_k in (0, 1], finite beta_k and gamma_k >= 0."""
     alpha, beta, gamma = s.alpha(k), s.beta(k), s.gamma(k)
-    zero, one, top = np.zeros(k.size), np.ones(k.size), np.full(k.size, np.finfo(float).max)
+    zero, one, top = np.zeros(k.size), np.ones(k.size), np.full(k.size, 1e300)
     limits: list[Inequality] = [
         ("0 < alpha_k", k, zero, alpha, True),
         ("alpha_k <= 1", k, alpha, one, False),
         ("0 <= beta_k", k, zero, beta, False),
-        ("beta_k < infinity", k, beta, top, False),
+        ("beta_k <= 1e300", k, beta, top, False),
         ("0 <= gamma_k", k, zero, gamma, False),
-        ("gamma_k < infinity", k, gamma, top, False),
+        ("gamma_k <= 1e300", k, gamma, top, False),
     ]
     if k[0] == 1:
         limits.insert(2, ("alpha_1 = 1", k[:1], one[:1], alpha[:1], False))
