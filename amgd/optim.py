@@ -123,13 +123,21 @@ def _schedule(choice: str | Schedule | _StepSizes, momentum: float | None) -> Sc
     return checked
 
 
-def _label(choice: str | Schedule | _StepSizes) -> str:
-    """Name a schedule in a state dict, where a callable cannot go."""
+def _kind(choice: str | Schedule | _StepSizes) -> str:
+    """Name a schedule in a message."""
     if isinstance(choice, str):
         return choice
     if isinstance(choice, _StepSizes):
         return f"step sizes {getattr(choice, 'name', '')!r}"
     return "callable"
+
+
+def _label(choice: str | Schedule | _StepSizes) -> str:
+    """Stand for a schedule in a state dict, where a callable cannot go: its kind and first values."""
+    if isinstance(choice, str):
+        return choice
+    values = _schedule(choice, None)
+    return f"{_kind(choice)} from {values(1)}, {values(2)}"
 
 
 # --- checks ----------------------------------------------------------------------------------------
@@ -170,7 +178,7 @@ def _check_schedule(choice: Any, momentum: Any) -> None:
         _check_number("momentum", momentum)
         if choice != "nesterov":
             raise ValueError(
-                f"momentum belongs to schedule='nesterov': got schedule={_label(choice)!r}; "
+                f"momentum belongs to schedule='nesterov': got schedule={_kind(choice)!r}; "
                 "leave momentum out, or let a callable schedule say alpha_k = 1 - momentum"
             )
         if momentum >= 1:
@@ -181,16 +189,12 @@ def _check_schedule(choice: Any, momentum: Any) -> None:
             f"schedule must have alpha_1 = 1 (k counts from 1), so that y_1 = x_0: got "
             f"alpha_1 = {values(1)[0]}; shift k by one, or set the first value to 1"
         )
-    # In Algorithm 2 beta_k is a weight, equal to alpha_k when mu = 0, and not a step.
-    if isinstance(choice, _StepSizes) and (
-        getattr(choice, "mu", 0) != 0 or all(values(k)[0] == values(k)[1] for k in (1, 2, 3))
-    ):
+    if getattr(choice, "algorithm", "nonconvex") == "convex" or getattr(choice, "mu", 0) != 0:
         raise ValueError(
-            f"schedule must have the step sizes of Algorithm 1: got {_label(choice)} with "
-            f"mu = {getattr(choice, 'mu', 0)} and beta_1, beta_2, beta_3 = "
-            f"{', '.join(str(values(k)[1]) for k in (1, 2, 3))}, where beta_k is the weight of "
-            "Algorithm 2; for mu = 0 give the callable k -> (alpha_k, alpha_k * gamma_k, gamma_k), "
-            "else use amgd.descent.algorithms.amgd_convex"
+            f"schedule must have the step sizes of Algorithm 1: got {_kind(choice)} of "
+            f"Algorithm 2 (mu = {getattr(choice, 'mu', 0)}), where beta_k is a weight; for mu = 0 "
+            "give the callable k -> (alpha_k, alpha_k * gamma_k, gamma_k), else use "
+            "amgd.descent.algorithms.amgd_convex"
         )
 
 
@@ -394,9 +398,9 @@ class AMGD(torch.optim.Optimizer):
     weighs each past gradient by the lr of its own step, SGD by the present one.
 
     *Saving.*  ``state_dict`` holds plain data (it loads with ``weights_only=True``).  A callable
-    schedule is not in it, only its kind: build the optimizer with the same schedule, then load.
-    Named schedules that differ are refused.  Parameters given by ``named_parameters()`` are
-    matched by name, others by place.
+    schedule is not in it, only its kind and its values at k = 1 and 2: build the optimizer with
+    the same schedule, then load; another one is refused.  Parameters given by
+    ``named_parameters()`` are matched by name, others by place.
 
     A gradient that is not finite is not looked for; it spoils the parameters as in any optimizer.
 
