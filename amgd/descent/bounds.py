@@ -1,0 +1,1305 @@
+"""Every bound of Part II as a function: as printed in the paper, and as corrected.
+
+The module holds right-hand sides only. A function takes the iteration ``k`` (or the horizon
+``K``) and the constants of the problem and the chain, and returns the number that the left-hand
+side may not exceed::
+
+    corollary1_printed   corollary1                        bias of a Markov sample
+    lemma1_printed       lemma1                            one step of Algorithm 1
+    theorem1_printed     theorem1_proof_line               E ||grad f(y_R)||^2, nonconvex f
+                         theorem1     theorem1_poisson
+    lemma2_excess        lemma_lag    lemma_poisson        one step of Algorithm 2
+    theorem2_printed     theorem2     theorem2_lag         E f(x_bar_k) - f*, convex f
+                         proposition_a  proposition_b
+    theorem3_printed     theorem3     theorem3_lag         the same, strongly convex f
+                         proposition_c
+
+Names ending in ``_printed`` give what the paper states. Those statements are false, and nothing
+is repaired here: a logarithm of a number below one makes two of them negative. All other
+functions give statements that the book proves.
+
+Symbols: ``L`` Lipschitz constant of grad f (in Algorithm 1 of every sample gradient, which is
+``Problem.L_sample``), ``M`` bound on the sample gradients, ``mu`` strong convexity, ``B`` diameter
+of the feasible set, ``D`` largest norm in it, ``r0`` = ||x_0 - x*||, ``sigma`` bound on the noise
+H = G - grad f, ``ell`` its Lipschitz constant, d(k) the worst total variation distance after k
+steps (with the 1/2), ``T`` = d(1) + d(2) + ... (``MarkovChain.mixing_sum``). Every bound with a
+``T`` also holds with the smaller ``MarkovChain.poisson_mixing`` in its place.
+
+Constants are keyword-only numbers. ``k`` or ``K`` is an integer or an integer array; a scalar
+gives a ``float``, an array a ``float64`` array of the same shape.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import digamma
+
+from amgd.descent._checks import FloatArray, IntArray, real
+from amgd.descent.steps import StepSizes
+from amgd.markov import MarkovChain
+
+__all__ = [
+    "corollary1",
+    "corollary1_printed",
+    "lemma1",
+    "lemma1_printed",
+    "lemma2_excess",
+    "lemma_lag",
+    "lemma_poisson",
+    "proposition_a",
+    "proposition_b",
+    "proposition_c",
+    "theorem1",
+    "theorem1_poisson",
+    "theorem1_printed",
+    "theorem1_proof_line",
+    "theorem2",
+    "theorem2_lag",
+    "theorem2_printed",
+    "theorem3",
+    "theorem3_lag",
+    "theorem3_printed",
+]
+
+# Constants that come out of an eigenvalue solver may break mu <= L or r0 <= B in the last digits.
+SLACK = 1e-9
+
+
+# --- what comes in -------------------------------------------------------------------------------
+
+
+def _positive(name: str, value: Any) -> float:
+    return real(name, value, 0.0, strict=True)
+
+
+def _nonnegative(name: str, value: Any) -> float:
+    return real(name, value, 0.0)
+
+
+def _choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"unknown {name} {value!r}: expected one of {', '.join(allowed)}")
+    return value
+
+
+def _counts(name: str, value: Any, least: int = 1) -> IntArray:
+    """Iteration numbers: integers (not booleans, not floats) that are at least ``least``."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "iu":
+        raise TypeError(
+            f"{name} must be an integer or an integer array: got {value!r} "
+            f"(dtype {array.dtype}); use astype(int) if the values are whole"
+        )
+    array = array.astype(np.int64)
+    if array.size and array.min() < least:
+        raise ValueError(
+            f"{name} must be at least {least}: got {array.min()}; iterations are counted from 1"
+        )
+    return array
+
+
+def _chain(chain: Any) -> MarkovChain:
+    if not isinstance(chain, MarkovChain):
+        raise TypeError(
+            f"chain must be an amgd.markov.MarkovChain: got {type(chain).__name__}; "
+            "build one from the transition matrix"
+        )
+    return chain
+
+
+def _steps(steps: Any) -> StepSizes:
+    if not isinstance(steps, StepSizes):
+        raise TypeError(
+            f"steps must be an amgd.descent.steps.StepSizes: got {type(steps).__name__}; "
+            "build one with a maker of amgd.descent.steps"
+        )
+    return steps
+
+
+def _curvature(mu: Any, L: Any) -> tuple[float, float]:
+    """0 < mu <= L, which strong convexity and smoothness of the same f imply."""
+    mu, L = _positive("mu", mu), _positive("L", L)
+    if mu > L * (1 + SLACK):
+        raise ValueError(
+            f"mu must not exceed L: got mu={mu}, L={L}; a mu-strongly convex f that is "
+            "L-smooth has mu <= L, so perhaps the two are swapped"
+        )
+    return mu, L
+
+
+def _distance(r0: Any, B: Any) -> tuple[float, float]:
+    """0 <= r0 <= B: the start lies in the feasible set."""
+    r0, B = _nonnegative("r0", r0), _positive("B", B)
+    if r0 > B * (1 + SLACK):
+        raise ValueError(
+            f"r0 must not exceed the diameter B: got r0={r0}, B={B}; "
+            "r0 is the distance between two feasible points, not its square"
+        )
+    return r0, B
+
+
+def _result(values: Any) -> Any:
+    """A float for scalar k, a float64 array otherwise."""
+    array = np.asarray(values, dtype=np.float64)
+    return float(array) if array.ndim == 0 else array
+
+
+# --- what the bounds are made of -----------------------------------------------------------------
+
+
+def _tv_curve(chain: MarkovChain, length: int) -> FloatArray:
+    """d(1), ..., d(length)."""
+    curve = np.asarray(chain.tv_distance(np.arange(1, length + 1)), dtype=np.float64)
+    return np.minimum.accumulate(curve)  # d is nonincreasing; rounding is not
+
+
+def _mixing_time(chain: MarkovChain, delta: float) -> int:
+    """t_mix(delta); every chain has d(1) <= 1."""
+    return 1 if delta >= 1 else int(chain.mixing_time(delta))
+
+
+def _lag(chain: MarkovChain, k: IntArray) -> tuple[FloatArray, FloatArray]:
+    """s = t_mix(1/k) for every k, and d(s)."""
+    if k.size == 0:
+        return np.zeros(k.shape), np.zeros(k.shape)
+    levels, where = np.unique(k, return_inverse=True)
+    longest = _mixing_time(chain, 1.0 / int(levels[-1]))
+    if longest < 20 * levels.size:  # the curve is cheaper than a search for each k
+        tie = 1 + 1e-12  # as in MarkovChain.mixing_time
+        curve = _tv_curve(chain, longest)
+        s = np.searchsorted(-curve, -tie / levels, side="left") + 1
+        s = np.minimum(s, longest)
+        d = curve[s - 1]
+    else:
+        s = np.array([_mixing_time(chain, 1.0 / int(level)) for level in levels])
+        d = np.asarray(chain.tv_distance(s), dtype=np.float64)
+    return s[where].reshape(k.shape).astype(np.float64), d[where].reshape(k.shape)
+
+
+def _noise_pieces(
+    steps: StepSizes, count: int, M: float, B: float
+) -> tuple[FloatArray, FloatArray]:
+    """How far y and x_tilde can move between t and t+1, for t = 1, ..., count.
+
+    ||y_{t+1} - y_t|| <= alpha_t min(M eta_t, B) + beta_{t+1} B and
+    ||x_tilde_t - x_tilde_{t-1}|| <= M eta_t + mu B eta_{t+1}, with eta = gamma / (1 + mu gamma).
+    """
+    t = np.arange(1, count + 2)
+    gamma = np.asarray(steps.gamma(t), dtype=np.float64)
+    alpha = np.asarray(steps.alpha(t), dtype=np.float64)
+    beta = np.asarray(steps.beta(t), dtype=np.float64)
+    eta = gamma / (1 + steps.mu * gamma)
+    y_move = alpha[:-1] * np.minimum(M * eta[:-1], B) + beta[1:] * B
+    x_move = M * eta[:-1] + steps.mu * B * eta[1:]
+    return y_move, x_move
+
+
+def _sum_before(terms: FloatArray) -> FloatArray:
+    """Array S with S[j] = terms of t = 1, ..., j (so S[0] = 0)."""
+    return np.concatenate([[0.0], np.cumsum(terms)])
+
+
+def _extrapolation(alpha: FloatArray, excess: FloatArray) -> FloatArray:
+    """E_k = (1 - alpha_k) E_{k-1} + excess_k for k = 1, 2, ..., with E_0 = 0."""
+    values = np.empty_like(excess)
+    previous = 0.0
+    for index in range(excess.size):
+        previous = (1 - alpha[index]) * previous + excess[index]
+        values[index] = previous
+    return values
+
+
+def _one_over_Gamma(alpha: FloatArray) -> FloatArray:
+    """1/Gamma_k for k = 1, 2, ..., where Gamma_1 = 1 and Gamma_k = (1 - alpha_k) Gamma_{k-1}."""
+    if np.any(alpha[1:] >= 1):
+        first = 2 + int(np.argmax(alpha[1:] >= 1))
+        raise ValueError(
+            f"alpha_k must be below 1 for k >= 2: alpha_{first} is {alpha[first - 1]}; "
+            "otherwise Gamma_k is 0 and the statement divides by it"
+        )
+    return np.concatenate([[1.0], np.cumprod(1 / (1 - alpha[1:]))])
+
+
+# --- Corollary 1: the bias of a Markov sample ----------------------------------------------------
+
+
+def corollary1_printed(gamma: float) -> float:
+    """Corollary 1 as printed: the bias is at most gamma after tau(gamma) steps. It is false.
+
+    Formula: ``gamma``. Book: {prf:ref}`cor-1-printed`.
+
+    Parameters
+    ----------
+    gamma : float
+        The accuracy that defines the mixing time tau(gamma), positive. Total variation has no
+        unit, a gradient has one: this alone shows that a factor M is missing.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> corollary1_printed(0.25)
+    0.25
+    """
+    return _positive("gamma", gamma)
+
+
+def corollary1(k: Any, *, chain: MarkovChain, M: float) -> Any:
+    """Corollary 1': how far the mean of a sample gradient is from grad f after k steps.
+
+    Formula: ``2 M d(k)``. Book: {prf:ref}`cor-1`.
+
+    Parameters
+    ----------
+    k : int or int array
+        Steps since the point at which the gradient is taken was known, k >= 0.
+    chain : MarkovChain
+    M : float
+        Bound on ||G(x; xi)||, positive. With 2L||x - x'|| for M it bounds the bias of a difference.
+
+    Returns
+    -------
+    float or array, in units of a gradient.
+
+    Examples
+    --------
+    >>> from amgd.markov import sticky
+    >>> corollary1(2, chain=sticky([0.25, 0.75], 0.5), M=4.0)
+    1.5
+    """
+    k = _counts("k", k, least=0)
+    return _result(2 * _positive("M", M) * np.asarray(_chain(chain).tv_distance(k)))
+
+
+# --- Lemma 1: one step of Algorithm 1 ------------------------------------------------------------
+
+
+def lemma1_printed(k: Any, tau: Any, *, steps: StepSizes, L: float, M: float) -> Any:
+    """Lemma 1 as printed: everything on its right side but the first two terms. It is false.
+
+    The lemma says E f(x_k) <= E f(x_{k-1}) - gamma_k (1 - L gamma_k) E||grad f(y_k)||^2 + this::
+
+        8 L M^2 tau gamma_{k-tau} gamma_k + (4 M^2 L + M) gamma_k^2
+        + (M^2 L Gamma_k / 2) sum_{t<=k} (gamma_t - beta_t)^2 / (Gamma_t alpha_t)
+        + 2 L M^3 gamma_k [sum_{t=k-tau}^{k-1} alpha_t Gamma_t] [sum_{t<=k} (gamma_t - beta_t) / Gamma_t]
+
+    Book: {prf:ref}`lem-1-printed`.
+
+    Parameters
+    ----------
+    k : int or int array
+        Iteration, k >= tau + 1 (gamma_{k-tau} must exist).
+    tau : int or int array
+        The mixing time tau(gamma_k) as an integer >= 1.
+    steps : StepSizes
+        With gamma, beta nonincreasing, beta <= gamma: hypotheses of the lemma, not checked.
+    L, M : float
+        Lipschitz constant and bound of the sample gradients, positive.
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> from amgd.descent.steps import sgd
+    >>> lemma1_printed(3, 2, steps=sgd(0.25), L=4e-6, M=4.0)
+    0.25008
+    """
+    k, tau = np.broadcast_arrays(_counts("k", k), _counts("tau", tau))
+    steps, L, M = _steps(steps), _positive("L", L), _positive("M", M)
+    if np.any(tau >= k):
+        raise ValueError(
+            f"tau must be at most k - 1: got tau={int(tau[tau >= k][0])}, "
+            f"k={int(k[tau >= k][0])}; gamma_(k-tau) does not exist, take a later k"
+        )
+    if k.size == 0:
+        return _result(np.zeros(k.shape))
+    t = np.arange(1, int(k.max()) + 1)
+    alpha, gamma = np.asarray(steps.alpha(t), float), np.asarray(steps.gamma(t), float)
+    difference = gamma - np.asarray(steps.beta(t), float)
+    inverse = _one_over_Gamma(alpha)
+    squares = _sum_before(difference**2 * inverse / alpha)
+    plain = _sum_before(difference * inverse)
+    window = _sum_before(alpha / inverse)
+    gamma_k = gamma[k - 1]
+    return _result(
+        8 * L * M**2 * tau * gamma[k - tau - 1] * gamma_k
+        + (4 * M**2 * L + M) * gamma_k**2
+        + M**2 * L / inverse[k - 1] / 2 * squares[k]
+        + 2 * L * M**3 * gamma_k * (window[k - 1] - window[k - tau - 1]) * plain[k]
+    )
+
+
+def lemma1(k: Any, s: Any, *, steps: StepSizes, L: float, M: float, chain: MarkovChain) -> Any:
+    """Lemma 1': the error b_k(s) of one step of Algorithm 1, for any lag 1 <= s <= k.
+
+    The lemma says E f(x_k) <= E f(x_{k-1}) - gamma_k E||grad f(y_k)||^2 + gamma_k b_k(s) with::
+
+        b_k(s) = L M^2 [gamma_k / 2 + (1 - alpha_k) E_{k-1}] + 2 M^2 d(s)
+                 + 4 L M^2 sum_{t=k-s+1}^{k-1} (beta_t + alpha_{t+1} E_t)
+        E_0 = 0,  E_k = (1 - alpha_k) E_{k-1} + |gamma_k - beta_k|
+
+    for every alpha with alpha_1 = 1 and all beta, gamma >= 0. Book: {prf:ref}`lem-1`.
+
+    Parameters
+    ----------
+    k : int or int array
+        Iteration, k >= 1.
+    s : int or int array
+        Lag, 1 <= s <= k.
+    steps : StepSizes
+    L, M : float
+        Lipschitz constant and bound of the sample gradients, positive.
+    chain : MarkovChain
+
+    Returns
+    -------
+    float or array: b_k(s), without the factor gamma_k.
+
+    Examples
+    --------
+    >>> from amgd.descent.steps import sgd
+    >>> from amgd.markov import iid
+    >>> lemma1(5, 1, steps=sgd(0.1), L=1.0, M=1.0, chain=iid([0.5, 0.5]))
+    0.05
+    """
+    k, s = np.broadcast_arrays(_counts("k", k), _counts("s", s))
+    steps, chain = _steps(steps), _chain(chain)
+    L, M = _positive("L", L), _positive("M", M)
+    if np.any(s > k):
+        raise ValueError(
+            f"s must be at most k: got s={int(s[s > k][0])}, k={int(k[s > k][0])}; "
+            "the lag cannot reach behind the start"
+        )
+    if k.size == 0:
+        return _result(np.zeros(k.shape))
+    t = np.arange(1, int(k.max()) + 2)
+    alpha, beta = np.asarray(steps.alpha(t), float), np.asarray(steps.beta(t), float)
+    gamma = np.asarray(steps.gamma(t), float)
+    E = _extrapolation(alpha, np.abs(gamma - beta))
+    moves = _sum_before(beta[:-1] + alpha[1:] * E[:-1])
+    E_before = np.where(k > 1, E[k - 2], 0.0)
+    return _result(
+        L * M**2 * (gamma[k - 1] / 2 + (1 - alpha[k - 1]) * E_before)
+        + 2 * M**2 * np.asarray(chain.tv_distance(s))
+        + 4 * L * M**2 * (moves[k - 1] - moves[k - s])
+    )
+
+
+# --- Theorem 1: nonconvex f, Algorithm 1 ---------------------------------------------------------
+
+
+def _printed_horizon(K: Any, L: float) -> IntArray:
+    K = _counts("K", K)
+    if K.size and K.min() < 16 * L**2 * (1 - SLACK):
+        raise ValueError(
+            f"K must be at least 16 L^2 = {16 * L**2}: got {K.min()}; the printed theorem "
+            "takes beta = 1/sqrt(K) <= 1/(4 L) (theorem1 holds for every K)"
+        )
+    return K
+
+
+def theorem1_printed(K: Any, *, L: float, M: float, initial_gap: float, C: float) -> Any:
+    """Theorem 1 as printed. It is false for M < 1.
+
+    Formula, with natural logarithm::
+
+        2 gap (4 L + sqrt K) / K + 2 M (L M^2 (11 + 16 C log K) + 2) / sqrt K
+
+    Book: {prf:ref}`thm-1-printed`.
+
+    Parameters
+    ----------
+    K : int or int array
+        Horizon, K >= 16 L^2.
+    L, M : float
+        Lipschitz constant and bound of the sample gradients, positive.
+    initial_gap : float
+        E f(x_0) - f*, at least 0.
+    C : float
+        The paper's mixing constant; 0 is the limit that i.i.d. samples allow.
+
+    Returns
+    -------
+    float or array: bound on E||grad f(y_R)||^2.
+
+    Examples
+    --------
+    >>> theorem1_printed(100, L=1.0, M=1.0, initial_gap=1.0, C=0.0)
+    2.88...
+    """
+    L, M = _positive("L", L), _positive("M", M)
+    gap, C = _nonnegative("initial_gap", initial_gap), _nonnegative("C", C)
+    n = _printed_horizon(K, L).astype(np.float64)
+    root = np.sqrt(n)
+    mixing = 11 + 16 * C * np.log(n)
+    return _result(2 * gap * (4 * L + root) / n + 2 * M * (L * M**2 * mixing + 2) / root)
+
+
+def theorem1_proof_line(K: Any, *, L: float, M: float, initial_gap: float, C: float) -> Any:
+    """What the printed proof of Theorem 1 ends with: L M^2 where the statement has L M^3.
+
+    Formula, with natural logarithm::
+
+        [2 gap + 2 (11 L M^2 + 2 M) + 32 C L M^2 log K] / sqrt K
+
+    The very last display of the proof loosens 2 gap / sqrt K to 2 gap (4 L + sqrt K) / K. The
+    tighter form above is what the book proves, for K >= 2, L sqrt K >= 3/4, gamma_k nonincreasing
+    and d(k) <= exp(-k/C) for all k >= 1. Book: {prf:ref}`prop-printed-survives`.
+
+    Parameters
+    ----------
+    K : int or int array
+        Horizon, K >= 16 L^2.
+    L, M : float
+        Lipschitz constant and bound of the sample gradients, positive.
+    initial_gap : float
+        E f(x_0) - f*, at least 0.
+    C : float
+        A constant with d(k) <= exp(-k/C) for all k >= 1; 0 is the limit for i.i.d. samples.
+
+    Returns
+    -------
+    float or array: bound on E||grad f(y_R)||^2.
+
+    Examples
+    --------
+    >>> theorem1_proof_line(100, L=1.0, M=1.0, initial_gap=1.0, C=0.0)
+    2.8
+    """
+    L, M = _positive("L", L), _positive("M", M)
+    gap, C = _nonnegative("initial_gap", initial_gap), _nonnegative("C", C)
+    n = _printed_horizon(K, L).astype(np.float64)
+    constant = 2 * gap + 2 * (11 * L * M**2 + 2 * M) + 32 * C * L * M**2 * np.log(n)
+    return _result(constant / np.sqrt(n))
+
+
+def _output_factor(n: FloatArray, weights: str, steps: str) -> FloatArray:
+    """rho_K = 1 + 2 (H_{K+1} - 1) / K, the price of an output rule other than p_k ~ gamma_k."""
+    if weights == "gamma" or steps == "sgd":
+        return np.ones_like(n)
+    harmonic = digamma(n + 2) + np.euler_gamma
+    return 1 + 2 * (harmonic - 1) / n
+
+
+def _step_beta(n: FloatArray, beta: Any, L: float, weights: str, steps: str) -> FloatArray:
+    """beta for every K, checked against what the paper's output rule needs."""
+    values = 1 / np.sqrt(n) if beta is None else np.full_like(n, _positive("beta", beta))
+    limit = 1 / L if steps == "sgd" else 1 / (4 * L)
+    if weights == "paper" and values.size:
+        largest = float(values.max())
+        too_large = largest >= limit if steps == "sgd" else largest > limit * (1 + SLACK)
+        if too_large:
+            raise ValueError(
+                f"beta must be {'below' if steps == 'sgd' else 'at most'} {limit} for the "
+                f"paper's weights gamma_k (1 - L gamma_k): got {largest}; take a smaller beta, "
+                'a larger K, or weights="gamma"'
+            )
+    return values
+
+
+def theorem1(
+    K: Any,
+    *,
+    L: float,
+    M: float,
+    initial_gap: float,
+    chain: MarkovChain,
+    beta: float | None = None,
+    delta: float | None = None,
+    weights: str = "gamma",
+    steps: str = "theorem1",
+    initial: str = "arbitrary",
+) -> Any:
+    """Theorem 1': E||grad f(y_R)||^2 for Algorithm 1, by the mixing time. Holds for every K.
+
+    Formula, with tau = t_mix(delta)::
+
+        gap / (beta K) + rho L M^2 beta (3/2 + 20/3 (tau - 1)) + rho 2 M^2 delta
+        + (4 M^2 / K) sum_{k=1}^{min(tau-1, K)} d(k)
+
+    rho is 1 for ``weights="gamma"`` and 1 + 2 (H_{K+1} - 1) / K for the two other output rules.
+    With ``steps="sgd"`` (gamma_k = beta) the numbers 3/2, 20/3, 4 become 1/2, 4, 2, and rho is 1.
+    A stationary start removes the last term. Book: {prf:ref}`thm-1`.
+
+    Parameters
+    ----------
+    K : int or int array
+        Horizon, K >= 1.
+    L, M : float
+        Lipschitz constant and bound of the sample gradients, positive.
+    initial_gap : float
+        E f(x_0) - f*, at least 0.
+    chain : MarkovChain
+        Irreducible and aperiodic.
+    beta : float, optional
+        The step, positive. Default 1 / sqrt(K).
+    delta : float, optional
+        In (0, 1]. By default the best: tau runs over 1, 2, ... with delta = d(tau), and the
+        smallest bound is returned (for each K its own).
+    weights : {"gamma", "paper", "uniform"}
+        Law of R: p_k ~ gamma_k, p_k ~ gamma_k (1 - L gamma_k) which needs beta <= 1/(4 L)
+        (``"sgd"``: beta < 1/L), or 1/K.
+    steps : {"theorem1", "sgd"}
+        gamma_k anywhere in [beta, (1 + alpha_k) beta], or gamma_k = beta.
+    initial : {"arbitrary", "stationary"}
+        Law of xi_0; ``"stationary"`` also asks that x_0 is independent of it.
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> from amgd.markov import iid, two_state
+    >>> theorem1(100, L=1.0, M=1.0, initial_gap=1.0, chain=iid([0.5, 0.5]))
+    0.25
+    >>> slow = theorem1(10**6, L=1.0, M=1.0, initial_gap=1.0, chain=two_state(0.05, 0.05))
+    >>> round(slow, 3)
+    0.234
+    """
+    K = _counts("K", K)
+    L, M, gap = _positive("L", L), _positive("M", M), _nonnegative("initial_gap", initial_gap)
+    chain = _chain(chain)
+    weights = _choice("weights", weights, ("gamma", "paper", "uniform"))
+    steps = _choice("steps", steps, ("theorem1", "sgd"))
+    initial = _choice("initial", initial, ("arbitrary", "stationary"))
+    if delta is not None and not 0 < real("delta", delta) <= 1:
+        raise ValueError(f"delta must lie in (0, 1]: got {delta}; it is a total variation distance")
+    n = K.astype(np.float64)
+    betas = _step_beta(n, beta, L, weights, steps)
+    first, slope, burn_in = (0.5, 4.0, 2.0) if steps == "sgd" else (1.5, 20 / 3, 4.0)
+    if n.size == 0:
+        return _result(n)
+
+    # m steps after tau the bound is larger by at least rho M^2 (m slope L beta - 2 d(tau)). So
+    # nothing is gained after the first tau with 2 d(tau) <= slope L beta, nor (from tau = 1)
+    # after 1 + 2 d(1) / (slope L beta).
+    if delta is None:
+        cost = slope * L * float(betas.min()) / 2
+        reach = 1 + int(min(float(chain.tv_distance(1)) / cost, 2.0**62))
+        longest = min(_mixing_time(chain, cost), reach)
+    else:
+        longest = _mixing_time(chain, delta)
+    d = _tv_curve(chain, longest)
+    before = _sum_before(d[:-1])  # d(1) + ... + d(tau - 1) for tau = 1, ..., longest
+    tau = np.arange(1, longest + 1) if delta is None else np.array([longest])
+    level = d if delta is None else np.array([delta])
+
+    factor = _output_factor(n, weights, steps)
+    values = np.empty_like(n)
+    for index in np.ndindex(n.shape):
+        b, rho = betas[index], factor[index]
+        bound = gap / (b * n[index]) + rho * M**2 * (
+            L * b * (first + slope * (tau - 1)) + 2 * level
+        )
+        if initial == "arbitrary":
+            spent = before[np.minimum(tau - 1, K[index])]
+            bound = bound + burn_in * M**2 / n[index] * spent
+        values[index] = bound.min()
+    return _result(values)
+
+
+def theorem1_poisson(
+    K: Any,
+    *,
+    L: float,
+    M: float,
+    initial_gap: float,
+    T: float,
+    beta: float | None = None,
+    weights: str = "gamma",
+    steps: str = "theorem1",
+    nonincreasing: bool = True,
+) -> Any:
+    """Theorem 1'': E||grad f(y_R)||^2 for Algorithm 1 without a logarithm, by Poisson's equation.
+
+    Formula::
+
+        gap / (beta K) + rho L M^2 beta (3/2 + 20/3 T) + 8 M^2 T / K
+
+    rho as in `theorem1`. With ``steps="sgd"``: gap / (beta K) + L M^2 beta (1/2 + 4 T)
+    + 4 M^2 T / K. When gamma_k is not nonincreasing, 8 becomes 4 (1 + H_K).
+    Book: {prf:ref}`thm-1-poisson`.
+
+    Parameters
+    ----------
+    K : int or int array
+        Horizon, K >= 1.
+    L, M : float
+        Lipschitz constant and bound of the sample gradients, positive.
+    initial_gap : float
+        E f(x_0) - f*, at least 0.
+    T : float
+        ``MarkovChain.mixing_sum`` or the smaller ``MarkovChain.poisson_mixing``.
+    beta : float, optional
+        The step, positive. Default 1 / sqrt(K).
+    weights : {"gamma", "paper", "uniform"}
+        Law of R, as in `theorem1`.
+    steps : {"theorem1", "sgd"}
+        gamma_k anywhere in [beta, (1 + alpha_k) beta], or gamma_k = beta.
+    nonincreasing : bool
+        Whether gamma_1 >= gamma_2 >= ...
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> theorem1_poisson(100, L=1.0, M=1.0, initial_gap=1.0, T=0.0)
+    0.25
+    """
+    K = _counts("K", K)
+    L, M, gap = _positive("L", L), _positive("M", M), _nonnegative("initial_gap", initial_gap)
+    T = _nonnegative("T", T)
+    weights = _choice("weights", weights, ("gamma", "paper", "uniform"))
+    steps = _choice("steps", steps, ("theorem1", "sgd"))
+    if not isinstance(nonincreasing, (bool, np.bool_)):
+        raise TypeError(f"nonincreasing must be True or False: got {nonincreasing!r}")
+    n = K.astype(np.float64)
+    b = _step_beta(n, beta, L, weights, steps)
+    if steps == "sgd":
+        return _result(gap / (b * n) + L * M**2 * b * (0.5 + 4 * T) + 4 * M**2 * T / n)
+    rho = _output_factor(n, weights, steps)
+    boundary = 8.0 if nonincreasing else 4 * (1 + digamma(n + 1) + np.euler_gamma)
+    return _result(
+        gap / (b * n) + rho * L * M**2 * b * (1.5 + 20 / 3 * T) + boundary * M**2 * T / n
+    )
+
+
+# --- Lemmas 2, 3, 4: one step of Algorithm 2 -----------------------------------------------------
+
+
+def lemma2_excess(steps: StepSizes, k: Any) -> Any:
+    """Lemma 2': the weight e_k of ||x_{k-1} - z||^2 / 2, zero where the paper's condition holds.
+
+    Formula::
+
+        e_1 = 1 / gamma_1
+        e_k = max(0, alpha_k / (gamma_k Gamma_k)
+                     - alpha_{k-1} (1 + mu gamma_{k-1}) / (gamma_{k-1} Gamma_{k-1})),  k >= 2
+
+    A positive e_k with k >= 2 means that the steps violate the hypothesis of the printed Lemma 2
+    at k. Where the two terms are equal the difference keeps a rounding error of about
+    1e-16 k / gamma_k. Book: {prf:ref}`lem-2`.
+
+    Parameters
+    ----------
+    steps : StepSizes
+        Steps of Algorithm 2; mu is taken from ``steps.mu``.
+    k : int or int array
+        Iteration, k >= 1.
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> from amgd.descent.steps import theorem3_printed
+    >>> round(lemma2_excess(theorem3_printed(0.5), 7), 12)  # mu / 2 at every k >= 1
+    0.25
+    """
+    k, steps = _counts("k", k), _steps(steps)
+    if k.size == 0:
+        return _result(np.zeros(k.shape))
+    t = np.arange(1, int(k.max()) + 1)
+    alpha, gamma = np.asarray(steps.alpha(t), float), np.asarray(steps.gamma(t), float)
+    weight = alpha * _one_over_Gamma(alpha) / gamma
+    excess = weight.copy()
+    excess[1:] = np.maximum(weight[1:] - weight[:-1] * (1 + steps.mu * gamma[:-1]), 0.0)
+    return _result(excess[k - 1])
+
+
+def lemma_lag(
+    k: Any,
+    s: Any,
+    *,
+    steps: StepSizes,
+    B: float,
+    sigma: float,
+    M: float,
+    ell: float,
+    chain: MarkovChain,
+) -> Any:
+    """Lemmas 3' and 4': |E<Delta_k, z - x_tilde_{k-1}>|, by looking back s steps, 1 <= s <= k.
+
+    Formula, with eta = gamma / (1 + mu gamma)::
+
+        2 sigma B d(s) + ell B sum_{j=k-s+1}^{k-1} (alpha_j min(M eta_j, B) + beta_{j+1} B)
+        + sigma sum_{j=k-s+1}^{k-1} (M eta_j + mu B eta_{j+1})
+
+    Book: {prf:ref}`lem-lag`.
+
+    Parameters
+    ----------
+    k, s : int or int array
+        Iteration and lag, 1 <= s <= k.
+    steps : StepSizes
+        Steps of Algorithm 2; mu is taken from ``steps.mu``.
+    B, M : float
+        Diameter and bound of the sample gradients, positive.
+    sigma, ell : float
+        Bound and Lipschitz constant of the noise G - grad f, at least 0.
+    chain : MarkovChain
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> from amgd.descent.steps import theorem2
+    >>> from amgd.markov import two_state
+    >>> lemma_lag(9, 1, steps=theorem2(1.0, 1.0), B=1.0, sigma=1.0, M=1.0, ell=0.0,
+    ...           chain=two_state(0.25, 0.25))
+    0.5
+    """
+    k, s = np.broadcast_arrays(_counts("k", k), _counts("s", s))
+    steps, chain = _steps(steps), _chain(chain)
+    B, M = _positive("B", B), _positive("M", M)
+    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
+    if np.any(s > k):
+        raise ValueError(
+            f"s must be at most k: got s={int(s[s > k][0])}, k={int(k[s > k][0])}; "
+            "the lag cannot reach behind the start"
+        )
+    if k.size == 0:
+        return _result(np.zeros(k.shape))
+    y_move, x_move = _noise_pieces(steps, int(k.max()), M, B)
+    y_sum, x_sum = _sum_before(y_move), _sum_before(x_move)
+    return _result(
+        2 * sigma * B * np.asarray(chain.tv_distance(s))
+        + ell * B * (y_sum[k - 1] - y_sum[k - s])
+        + sigma * (x_sum[k - 1] - x_sum[k - s])
+    )
+
+
+def lemma_poisson(
+    k: Any, *, steps: StepSizes, B: float, sigma: float, M: float, ell: float, T: float
+) -> Any:
+    """Lemma P: |E sum_{t<=k} t <Delta_t, z - x_tilde_{t-1}>| for alpha_t = 2 / (t + 1).
+
+    Formula, with eta = gamma / (1 + mu gamma)::
+
+        4 sigma T B k + 8 ell T B^2 (k - 1) + 2 sigma T sum_{t=1}^{k-1} t (M eta_t + mu B eta_{t+1})
+
+    Book: {prf:ref}`lem-poisson`.
+
+    Parameters
+    ----------
+    k : int or int array
+        Iteration, k >= 1.
+    steps : StepSizes
+        Steps of Algorithm 2 with alpha_t = 2 / (t + 1); mu is taken from ``steps.mu``.
+    B, M : float
+        Diameter and bound of the sample gradients, positive.
+    sigma, ell : float
+        Bound and Lipschitz constant of the noise G - grad f, at least 0.
+    T : float
+        ``MarkovChain.mixing_sum`` or the smaller ``MarkovChain.poisson_mixing``.
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> from amgd.descent.steps import theorem2
+    >>> lemma_poisson(1, steps=theorem2(1.0, 1.0), B=1.0, sigma=1.0, M=1.0, ell=1.0, T=2.0)
+    8.0
+    """
+    k, steps = _counts("k", k), _steps(steps)
+    B, M = _positive("B", B), _positive("M", M)
+    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
+    T = _nonnegative("T", T)
+    if k.size == 0:
+        return _result(np.zeros(k.shape))
+    t = np.arange(1, int(k.max()) + 1)
+    alpha = np.asarray(steps.alpha(t), float)
+    if not np.allclose(alpha, 2 / (t + 1.0), rtol=1e-12, atol=0):
+        raise ValueError(
+            f"steps must have alpha_k = 2/(k+1): got alpha_1..alpha_3 = {alpha[:3].tolist()}; "
+            "the lemma weights the terms by alpha_t / Gamma_t = t"
+        )
+    _, x_move = _noise_pieces(steps, int(k.max()), M, B)
+    moves = _sum_before(t * x_move)
+    n = k.astype(np.float64)
+    return _result(
+        4 * sigma * T * B * n + 8 * ell * T * B**2 * (n - 1) + 2 * sigma * T * moves[k - 1]
+    )
+
+
+# --- Theorem 2: convex f, Algorithm 2 with mu = 0 ------------------------------------------------
+
+
+def theorem2_printed(k: Any, *, L: float, D: float, M: float, f_x_bar0: float) -> Any:
+    """Theorem 2 as printed. It is false, has no proof, and no constant of the chain in it.
+
+    Formula, with natural logarithm::
+
+        (f(x_bar_0) + 4 L D) / (2 k (k + 1)) + 2 (D + 2 M^2) / (3 L sqrt k)
+        + 2 (4 D^2 L + M^2) (L + 1) log(2 L sqrt k) / sqrt k
+
+    The logarithm is negative for k < 1 / (4 L^2), and the value may be too.
+    Book: {prf:ref}`thm-2-printed`.
+
+    Parameters
+    ----------
+    k : int or int array
+        Iteration, k >= 1.
+    L, D, M : float
+        Lipschitz constant, largest norm in the feasible set, bound of the sample gradients;
+        positive.
+    f_x_bar0 : float
+        f(x_bar_0), any real number.
+
+    Returns
+    -------
+    float or array: "bound" on f(x_bar_k) - f*.
+
+    Examples
+    --------
+    >>> round(theorem2_printed(10, L=1.0, D=1.0, M=1.0, f_x_bar0=0.5 - 1e4), 1)
+    -33.1
+    """
+    L, D, M = _positive("L", L), _positive("D", D), _positive("M", M)
+    f0 = real("f_x_bar0", f_x_bar0)
+    n = _counts("k", k).astype(np.float64)
+    root = np.sqrt(n)
+    return _result(
+        (f0 + 4 * L * D) / (2 * n * (n + 1))
+        + 2 * (D + 2 * M**2) / (3 * L * root)
+        + 2 * (4 * D**2 * L + M**2) * (L + 1) * np.log(2 * L * root) / root
+    )
+
+
+def _middle_term(noise: FloatArray, B: float, sigma: float, c: Any, L: float) -> FloatArray:
+    """c B^2 + noise / (3 c), at the best c = sqrt(noise / 3) / B when c is None."""
+    if c is None:
+        if L == 0 and not np.all(noise > 0):
+            raise ValueError(
+                "c must be given when L = 0 and sigma = 0: the best c is 0 and the step "
+                "k / (4 L + c k^1.5) would be infinite; pass L > 0 or c > 0"
+            )
+        return 2 * B * np.sqrt(noise / 3)
+    c = _nonnegative("c", c)
+    if c > 0:
+        return c * B**2 + noise / (3 * c)
+    if sigma > 0:
+        raise ValueError(
+            f"c may be 0 only when sigma = 0: got sigma={sigma}; leave c out to take the best one"
+        )
+    if L == 0:
+        raise ValueError("c must be positive when L = 0: got c=0 and an infinite step")
+    return np.zeros_like(noise)
+
+
+def theorem2(
+    k: Any,
+    *,
+    L: float,
+    r0: float,
+    B: float,
+    sigma: float,
+    M: float,
+    ell: float,
+    T: float,
+    c: float | None = None,
+) -> Any:
+    """Theorem 2': E f(x_bar_k) - f* for convex f and gamma_k = k / (4 L + c k^1.5).
+
+    Formula::
+
+        4 L r0^2 / (k (k + 1)) + [c B^2 + (4 sigma^2 + 8 sigma M T) / (3 c)] / sqrt k
+        + 8 T (sigma B + 2 ell B^2) / (k + 1)
+
+    Book: {prf:ref}`thm-2`.
+
+    Parameters
+    ----------
+    k : int or int array
+        Iteration, k >= 1.
+    L : float
+        Lipschitz constant of grad f, at least 0.
+    r0, B : float
+        Distance of x_0 from the minimiser, diameter of the feasible set; 0 <= r0 <= B.
+    sigma, ell : float
+        Bound and Lipschitz constant of the noise G - grad f, at least 0.
+    M : float
+        Bound of the sample gradients, positive.
+    T : float
+        ``MarkovChain.mixing_sum`` or the smaller ``MarkovChain.poisson_mixing``.
+    c : float, optional
+        The constant of the steps; 0 only when sigma = 0. By default the best for every k,
+        sqrt((4 sigma^2 + 8 sigma M T) / 3) / B.
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> theorem2(9, L=1.0, r0=1.5, B=2.0, sigma=0.0, M=1.0, ell=0.0, T=0.0)
+    0.1
+    """
+    k = _counts("k", k)
+    L, M, T = _nonnegative("L", L), _positive("M", M), _nonnegative("T", T)
+    r0, B = _distance(r0, B)
+    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
+    n = k.astype(np.float64)
+    noise = np.asarray(4 * sigma**2 + 8 * sigma * M * T)
+    return _result(
+        4 * L * r0**2 / (n * (n + 1))
+        + _middle_term(noise, B, sigma, c, L) / np.sqrt(n)
+        + 8 * T * (sigma * B + 2 * ell * B**2) / (n + 1)
+    )
+
+
+def theorem2_lag(
+    k: Any,
+    *,
+    L: float,
+    r0: float,
+    B: float,
+    sigma: float,
+    M: float,
+    ell: float,
+    chain: MarkovChain,
+    c: float | None = None,
+) -> Any:
+    """Theorem 2', lag form: the paper's argument done right, with a logarithm in s.
+
+    Formula, with s = t_mix(1/k) and the term marked * only when s > 1::
+
+        4 L r0^2 / (k (k + 1)) + [c B^2 + (4 sigma^2 + 4 sqrt2 sigma M (s - 1)) / (3 c)] / sqrt k
+        + 4 sigma B s^2 / (k (k + 1)) * + 2 sigma B d(s) + 16 ell B^2 (s - 1) / (k + 1)
+
+    Book: {prf:ref}`thm-2-lag`.
+
+    Parameters
+    ----------
+    k, L, r0, B, sigma, M, ell
+        As in `theorem2`.
+    chain : MarkovChain
+        Irreducible and aperiodic.
+    c : float, optional
+        The constant of the steps; 0 only when sigma = 0. The best one,
+        sqrt((4 sigma^2 + 4 sqrt2 sigma M (s - 1)) / 3) / B, depends on k through s: the default
+        takes it at each k, so an array then belongs to runs with different steps.
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> from amgd.markov import iid
+    >>> theorem2_lag(9, L=1.0, r0=1.5, B=2.0, sigma=0.0, M=1.0, ell=0.0, chain=iid([0.5, 0.5]))
+    0.1
+    """
+    k = _counts("k", k)
+    L, M = _nonnegative("L", L), _positive("M", M)
+    r0, B = _distance(r0, B)
+    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
+    n = k.astype(np.float64)
+    s, d = _lag(_chain(chain), k)
+    noise = np.asarray(4 * sigma**2 + 4 * math.sqrt(2) * sigma * M * (s - 1))
+    return _result(
+        4 * L * r0**2 / (n * (n + 1))
+        + _middle_term(noise, B, sigma, c, L) / np.sqrt(n)
+        + np.where(s > 1, 4 * sigma * B * s**2 / (n * (n + 1)), 0.0)
+        + 2 * sigma * B * d
+        + 16 * ell * B**2 * (s - 1) / (n + 1)
+    )
+
+
+def proposition_a(
+    k: Any, *, L: float, B: float, sigma: float, M: float, ell: float, T: float
+) -> Any:
+    """Proposition A: what the printed steps of Theorem 2, 1 / (2 L sqrt(k + 1)), do give.
+
+    Formula::
+
+        2 L B^2 / sqrt(k + 1) + (2 sigma^2 + 4 sigma M T) / (3 L sqrt k)
+        + 8 T (sigma B + 2 ell B^2) / (k + 1)
+
+    Book: {prf:ref}`prop-a`.
+
+    Parameters
+    ----------
+    k : int or int array
+        Iteration, k >= 1.
+    L, B, M : float
+        Lipschitz constant of grad f, diameter, bound of the sample gradients; positive.
+    sigma, ell : float
+        Bound and Lipschitz constant of the noise G - grad f, at least 0.
+    T : float
+        ``MarkovChain.mixing_sum`` or the smaller ``MarkovChain.poisson_mixing``.
+
+    Returns
+    -------
+    float or array: bound on E f(x_bar_k) - f*.
+
+    Examples
+    --------
+    >>> proposition_a(3, L=1.0, B=2.0, sigma=0.0, M=1.0, ell=0.0, T=0.0)
+    4.0
+    """
+    L, B, M = _positive("L", L), _positive("B", B), _positive("M", M)
+    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
+    T = _nonnegative("T", T)
+    n = _counts("k", k).astype(np.float64)
+    return _result(
+        2 * L * B**2 / np.sqrt(n + 1)
+        + (2 * sigma**2 + 4 * sigma * M * T) / (3 * L * np.sqrt(n))
+        + 8 * T * (sigma * B + 2 * ell * B**2) / (n + 1)
+    )
+
+
+def proposition_b(k: Any, *, L: float, D: float) -> Any:
+    """Proposition B: a gap that the printed steps of Theorem 2 cannot avoid, without any noise.
+
+    Formula: ``L D^2 / sqrt(k + 1)``, a *lower* bound on f(x_bar_k) - f* for
+    f(x) = x L D / sqrt(k + 1) on [-D, D] from x_0 = D. Book: {prf:ref}`prop-b`.
+
+    Parameters
+    ----------
+    k : int or int array
+        Iteration, k >= 1.
+    L, D : float
+        The L of the steps 1 / (2 L sqrt(k + 1)), half the length of the interval; positive.
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> proposition_b(3, L=1.0, D=2.0)
+    2.0
+    """
+    L, D = _positive("L", L), _positive("D", D)
+    return _result(L * D**2 / np.sqrt(_counts("k", k) + 1.0))
+
+
+# --- Theorem 3: strongly convex f, Algorithm 2 ---------------------------------------------------
+
+
+def theorem3_printed(k: Any, *, mu: float, L: float, D: float, M: float, f_x_bar0: float) -> Any:
+    """Theorem 3 as printed. It is false, and no constant of the chain is in it.
+
+    Formula, with natural logarithm::
+
+        (2 f(x_bar_0) + 6 mu D) / (k (k + 1))
+        + 4 (M^2 + 2 mu M D + 12 mu L D^2) (2 + mu) log(mu (k + 1) / 2) / (mu k)
+        + (2 D + 10 M^2 + 8 mu M D) / (mu (k + 1))
+
+    The logarithm is negative for k < 2/mu - 1, and the value often is too.
+    Book: {prf:ref}`thm-3-printed`.
+
+    Parameters
+    ----------
+    k : int or int array
+        Iteration, k >= 1.
+    mu, L : float
+        Strong convexity and Lipschitz constant, 0 < mu <= L.
+    D, M : float
+        Largest norm in the feasible set, bound of the sample gradients; positive.
+    f_x_bar0 : float
+        f(x_bar_0), any real number.
+
+    Returns
+    -------
+    float or array: "bound" on f(x_bar_k) - f*.
+
+    Examples
+    --------
+    >>> round(theorem3_printed(1, mu=0.1, L=0.1, D=1.0, M=0.1, f_x_bar0=0.05), 1)
+    -17.8
+    """
+    mu, L = _curvature(mu, L)
+    D, M = _positive("D", D), _positive("M", M)
+    f0 = real("f_x_bar0", f_x_bar0)
+    n = _counts("k", k).astype(np.float64)
+    mixing = M**2 + 2 * mu * M * D + 12 * mu * L * D**2
+    return _result(
+        (2 * f0 + 6 * mu * D) / (n * (n + 1))
+        + 4 * mixing * (2 + mu) * np.log(mu * (n + 1) / 2) / (mu * n)
+        + (2 * D + 10 * M**2 + 8 * mu * M * D) / (mu * (n + 1))
+    )
+
+
+def theorem3(
+    k: Any,
+    *,
+    mu: float,
+    L: float,
+    r0: float,
+    B: float,
+    sigma: float,
+    M: float,
+    ell: float,
+    T: float,
+) -> Any:
+    """Theorem 3': E f(x_bar_k) - f* + (mu/2) E||x_k - x*||^2, 1/gamma_k = mu (k-1)/2 + 4 L/k.
+
+    Formula::
+
+        4 L r0^2 / (k (k + 1)) + 4 sigma^2 / (mu (k + 1))
+        + 8 T [sigma M / mu + 2 sigma B + 2 ell B^2] / (k + 1)
+
+    Book: {prf:ref}`thm-3`.
+
+    Parameters
+    ----------
+    k : int or int array
+        Iteration, k >= 1.
+    mu, L : float
+        Strong convexity of f and Lipschitz constant of grad f, 0 < mu <= L.
+    r0, B : float
+        Distance of x_0 from the minimiser, diameter of the feasible set; 0 <= r0 <= B.
+    sigma, ell : float
+        Bound and Lipschitz constant of the noise G - grad f, at least 0.
+    M : float
+        Bound of the sample gradients, positive.
+    T : float
+        ``MarkovChain.mixing_sum`` or the smaller ``MarkovChain.poisson_mixing``.
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> theorem3(9, mu=0.5, L=1.0, r0=1.5, B=2.0, sigma=1.0, M=1.0, ell=0.0, T=0.0)
+    0.9
+    """
+    mu, L = _curvature(mu, L)
+    r0, B = _distance(r0, B)
+    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
+    M, T = _positive("M", M), _nonnegative("T", T)
+    n = _counts("k", k).astype(np.float64)
+    return _result(
+        4 * L * r0**2 / (n * (n + 1))
+        + 4 * sigma**2 / (mu * (n + 1))
+        + 8 * T * (sigma * M / mu + 2 * sigma * B + 2 * ell * B**2) / (n + 1)
+    )
+
+
+def theorem3_lag(
+    k: Any,
+    *,
+    mu: float,
+    L: float,
+    r0: float,
+    B: float,
+    sigma: float,
+    M: float,
+    ell: float,
+    chain: MarkovChain,
+) -> Any:
+    """Theorem 3', lag form: the paper's argument done right, O(log k / k).
+
+    Formula, with s = t_mix(1/k) and the term marked * only when s > 1::
+
+        4 L r0^2 / (k (k + 1)) + 4 sigma^2 / (mu (k + 1)) + 4 sigma B s^2 / (k (k + 1)) *
+        + 2 sigma B d(s) + 8 (s - 1) [sigma M / mu + sigma B + 2 ell B^2] / (k + 1)
+
+    Book: {prf:ref}`thm-3-lag`.
+
+    Parameters
+    ----------
+    k, mu, L, r0, B, sigma, M, ell
+        As in `theorem3`.
+    chain : MarkovChain
+        Irreducible and aperiodic.
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> from amgd.markov import iid
+    >>> theorem3_lag(9, mu=0.5, L=1.0, r0=1.5, B=2.0, sigma=1.0, M=1.0, ell=0.0,
+    ...              chain=iid([0.5, 0.5]))
+    0.9
+    """
+    k = _counts("k", k)
+    mu, L = _curvature(mu, L)
+    r0, B = _distance(r0, B)
+    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
+    M = _positive("M", M)
+    n = k.astype(np.float64)
+    s, d = _lag(_chain(chain), k)
+    return _result(
+        4 * L * r0**2 / (n * (n + 1))
+        + 4 * sigma**2 / (mu * (n + 1))
+        + np.where(s > 1, 4 * sigma * B * s**2 / (n * (n + 1)), 0.0)
+        + 2 * sigma * B * d
+        + 8 * (s - 1) * (sigma * M / mu + sigma * B + 2 * ell * B**2) / (n + 1)
+    )
+
+
+def proposition_c(
+    k: Any,
+    *,
+    mu: float,
+    L: float,
+    r0: float,
+    B: float,
+    sigma: float,
+    M: float,
+    ell: float,
+    T: float,
+    variant: str = "k",
+) -> Any:
+    """Proposition C: what the printed steps of Theorem 3 do give, for every condition number.
+
+    Formula, with kappa = L / mu, for gamma_k = 2 / (mu k)::
+
+        [mu r0^2 + 8 sqrt(2 kappa) L B^2] / (k + 1)^2 + 8 sigma^2 / (mu (k + 1))
+        + 16 T [sigma M / mu + 2 sigma B + 2 ell B^2] / (k + 1)
+
+    and for gamma_k = 2 / (mu (k + 1))::
+
+        [3 mu r0^2 + 12 sqrt(2 kappa) L B^2] / ((k + 1) (k + 2)) + 12 sigma^2 / (mu (k + 1))
+        + 24 T [sigma M / mu + 2 sigma B + 2 ell B^2] / (k + 1)
+
+    Book: {prf:ref}`prop-c`.
+
+    Parameters
+    ----------
+    k, mu, L, r0, B, sigma, M, ell, T
+        As in `theorem3`.
+    variant : {"k", "k+1"}
+        The steps of the theorem's statement, or those of its proof and of the experiments.
+
+    Returns
+    -------
+    float or array: bound on E f(x_bar_k) - f*.
+
+    Examples
+    --------
+    >>> proposition_c(3, mu=0.5, L=1.0, r0=2.0, B=2.0, sigma=0.0, M=1.0, ell=0.0, T=0.0)
+    4.125
+    """
+    mu, L = _curvature(mu, L)
+    r0, B = _distance(r0, B)
+    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
+    M, T = _positive("M", M), _nonnegative("T", T)
+    variant = _choice("variant", variant, ("k", "k+1"))
+    n = _counts("k", k).astype(np.float64)
+    clipping = math.sqrt(2 * L / mu) * L * B**2
+    if variant == "k":
+        initial, scale = (mu * r0**2 + 8 * clipping) / (n + 1) ** 2, 1.0
+    else:
+        initial, scale = (3 * mu * r0**2 + 12 * clipping) / ((n + 1) * (n + 2)), 1.5
+    noise = 8 * sigma**2 / mu + 16 * T * (sigma * M / mu + 2 * sigma * B + 2 * ell * B**2)
+    return _result(initial + scale * noise / (n + 1))
