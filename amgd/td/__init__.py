@@ -1,0 +1,40 @@
+"""Temporal differences: exact grids, Fourier features, TD(0) and its accelerated variant.
+
+- `amgd.td.gridworld`: the paper's grid, exactly, and the Gymnasium environment of it;
+- `amgd.td.features`: the Fourier basis on its cells;
+- `amgd.td.evaluation`: A, b, theta*, the NEU, and TD(0) as a problem of the theorems;
+- `amgd.td.learning`: TD(0) and TD(0)-Acc for many seeds at once.
+"""
+
+from .evaluation import TDDescent, TDProblem, product_basis_spectrum
+from .features import fourier_features
+from .gridworld import GridWorld, GridWorldEnv
+from .learning import (
+    DivergenceError,
+    TDRun,
+    TuningResult,
+    decaying,
+    matched,
+    neu_area,
+    td0,
+    td0_accelerated,
+    tune_td0,
+)
+
+__all__ = [
+    "DivergenceError",
+    "GridWorld",
+    "GridWorldEnv",
+    "TDDescent",
+    "TDProblem",
+    "TDRun",
+    "TuningResult",
+    "decaying",
+    "fourier_features",
+    "matched",
+    "neu_area",
+    "product_basis_spectrum",
+    "td0",
+    "td0_accelerated",
+    "tune_td0",
+]

@@ -1,0 +1,636 @@
+r"""Policy evaluation by TD(0) with linear features, as linear algebra.
+
+TD(0) sees transitions $\xi = (s, s')$ with reward $r$ and moves against
+$G(\theta; \xi) = \phi(s)\,(\phi(s) - \gamma\phi(s'))^\top\theta - r\phi(s)$
+($\gamma$ is the discount here and nowhere else).
+If $s$ has law $D$ and $s'$ the law $P(s, \cdot)$, the mean of $G$ is $A\theta - b$ with
+
+$$A = \Phi^\top D (I - \gamma P)\Phi, \qquad b = \Phi^\top D r .$$
+
+TD converges to $\theta^* = A^{-1}b$.
+$A\theta - b$ is a gradient if and only if $A$ is symmetric, which holds for every $\Phi$ exactly
+when $DP = P^\top D$: when $P$ is reversible and $D$ is its stationary law.
+A terminal state ends an episode: no transition is learned from it and its value is 0, so that its
+weight in $D$ and its row in the second $\Phi$ are removed.
+
+The error measure of the paper's Figure 1 is the norm of the expected TD update (NEU) of Sutton et
+al. (2009), $\|b - A\theta\|^2 = E[\delta\phi]^\top E[\delta\phi]$, which needs no solution.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from amgd.descent.problems import Ball, Problem
+from amgd.markov import MarkovChain
+
+from . import _chains as chains
+from . import _checks as check
+from .gridworld import DENSE_LIMIT, GridWorld
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+BLOCK = 1 << 20  # numbers in a working array of `sampled_sums`
+
+
+class TDProblem:
+    r"""The linear system that TD(0) solves, and the transitions that it learns from.
+
+    Parameters
+    ----------
+    transition : array_like or sparse array, shape (n, n)
+        Stochastic matrix P of the states.
+    reward : array_like, shape (n,)
+        Reward for a step from each state.
+    features : array_like, shape (n, d)
+        Row s is $\phi(s)$.
+    discount : float in [0, 1)
+    law : {"stationary", "episode"} or array_like, shape (n,)
+        Law D of the states from which transitions are learned: the stationary law of P; the
+        average over the steps of an episode of `length` steps from `start`; or a given one.
+    length : int, optional
+        Steps after which an episode is cut. Needed by ``law="episode"`` and to draw episodes.
+    start : int
+        First state of an episode.
+    terminal : array_like of int
+        States that end an episode: value 0, nothing learned from them. D is renormalised.
+    arrival_reward : array_like, shape (n,), optional
+        Further reward for a step that arrives at each state.
+
+    Attributes
+    ----------
+    transition : scipy.sparse.csr_array
+    features, law, reward, arrival_reward : ndarray
+        `law` is D as it is used: 0 at terminal states, and summing to 1.
+    is_terminal : ndarray of bool, shape (n,)
+    discount, length, start, dim, n_states
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument has the wrong shape, type or range; if the stationary law is not unique;
+        if D charges terminal states only.
+
+    Examples
+    --------
+    >>> problem = TDProblem([[0.5, 0.5], [0.5, 0.5]], [1.0, 0.0], np.eye(2), 0.5)
+    >>> problem.theta_star  # with one feature per state: the value function
+    array([1.5, 0.5])
+    >>> problem.is_gradient, problem.neu(problem.theta_star) < 1e-30
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        transition: ArrayLike | sp.csr_array,
+        reward: ArrayLike,
+        features: ArrayLike,
+        discount: float,
+        *,
+        law: str | ArrayLike = "stationary",
+        length: int | None = None,
+        start: int = 0,
+        terminal: ArrayLike = (),
+        arrival_reward: ArrayLike | None = None,
+    ) -> None:
+        self.transition = chains.as_transition(transition)
+        n = self.n_states = self.transition.shape[0]
+        self.reward = check.array("reward", reward, (n,), "give one reward per state")
+        if arrival_reward is None:
+            self.arrival_reward = np.zeros(n)
+        else:
+            cure = "give one reward per state that is arrived at"
+            self.arrival_reward = check.array("arrival_reward", arrival_reward, (n,), cure)
+        cure = "give one row of features per state"
+        self.features = check.array("features", features, (n, None), cure)
+        self.dim = self.features.shape[1]
+        self.discount = check.discount_factor(discount)
+        self.length = (
+            None
+            if length is None
+            else check.integer("length", length, 1, "an episode has at least one step")
+        )
+        self.start = check.integer("start", start, 0, "start is a state")
+        if self.start >= n:
+            raise ValueError(
+                f"start is out of range: got {start} (expected a state below {n}); "
+                "states are counted from 0"
+            )
+        self.is_terminal = _mask(terminal, n)
+        if self.is_terminal[self.start]:
+            raise ValueError(
+                f"start is terminal: got state {self.start} (expected another state); "
+                "an episode must have a step to learn from"
+            )
+        self.law = self._law(law)
+        for owned in (self.reward, self.arrival_reward, self.features, self.law, self.is_terminal):
+            owned.setflags(write=False)
+
+    @classmethod
+    def from_gridworld(
+        cls,
+        grid: GridWorld,
+        features: ArrayLike,
+        discount: float = 0.9,
+        *,
+        law: str | ArrayLike = "stationary",
+        length: int | None = None,
+        goal_ends: bool | None = None,
+    ) -> TDProblem:
+        """Return the problem of a grid.
+
+        Parameters
+        ----------
+        grid : GridWorld
+        features, discount, law
+            As for the class.
+        length : int, optional
+            Steps of an episode; the paper's 10 n if not given.
+        goal_ends : bool, optional
+            Whether the goal is terminal. Default: only if it absorbs.
+
+        Examples
+        --------
+        >>> from amgd.td import fourier_features
+        >>> problem = TDProblem.from_gridworld(GridWorld(10), fourier_features(10))
+        >>> round(problem.mu, 6), round(problem.L, 6), problem.is_gradient
+        (0.061012, 0.1, True)
+        """
+        if not isinstance(grid, GridWorld):
+            raise TypeError(
+                f"grid must be a GridWorld: got {type(grid).__name__} (expected GridWorld); "
+                "use TDProblem(transition, ...) for another chain"
+            )
+        ends = grid.goal == "absorbing" if goal_ends is None else bool(goal_ends)
+        return cls(
+            grid.transition_sparse,
+            grid.departure_reward,
+            features,
+            discount,
+            law=law,
+            length=10 * grid.n if length is None else length,
+            start=grid.start,
+            terminal=[grid.goal_state] if ends else [],
+            arrival_reward=grid.arrival_reward,
+        )
+
+    # The system ---------------------------------------------------------------------------------
+
+    @cached_property
+    def A(self) -> FloatArray:
+        r"""$\Phi^\top D(\Phi - \gamma P\Phi)$, shape (d, d)."""
+        expected_next = self.transition @ self._live_features
+        difference = self.features - self.discount * expected_next
+        return _frozen(self.features.T @ (self.law[:, None] * difference))
+
+    @cached_property
+    def b(self) -> FloatArray:
+        r"""$\Phi^\top D r$ with the expected reward r, shape (d,)."""
+        expected = self.reward + self.transition @ self.arrival_reward
+        return _frozen(self.features.T @ (self.law * expected))
+
+    @cached_property
+    def theta_star(self) -> FloatArray:
+        """The limit of TD(0), the solution of A theta = b, shape (d,).
+
+        Raises
+        ------
+        ValueError
+            If A is singular: features that are linearly dependent where D lives.
+        """
+        if np.linalg.cond(self.A) > 1e14:
+            raise ValueError(
+                f"A is singular: its condition number is {np.linalg.cond(self.A):.3g} "
+                "(expected below 1e14); drop the features that are linearly dependent "
+                "on the states that the law charges"
+            )
+        return _frozen(np.linalg.solve(self.A, self.b))
+
+    @cached_property
+    def mu(self) -> float:
+        """Smallest eigenvalue of the symmetric part of A."""
+        return float(self._spectrum[0])
+
+    @cached_property
+    def L(self) -> float:
+        """Largest eigenvalue of the symmetric part of A."""
+        return float(self._spectrum[-1])
+
+    @cached_property
+    def asymmetry(self) -> float:
+        """Spectral norm of A - A^T over that of A: 0 exactly if TD follows a gradient."""
+        return float(np.linalg.norm(self.A - self.A.T, 2) / np.linalg.norm(self.A, 2))
+
+    @property
+    def is_gradient(self) -> bool:
+        """Whether A theta - b is the gradient of a function (asymmetry within 1e-12)."""
+        return self.asymmetry <= 1e-12
+
+    def neu(self, theta: ArrayLike) -> FloatArray:
+        """Return the exact NEU, the squared norm of b - A theta, under the law D.
+
+        Parameters
+        ----------
+        theta : array_like, shape (..., d)
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+        update = self.b - self._points(theta) @ self.A.T
+        return np.asarray((update**2).sum(axis=-1))
+
+    @cached_property
+    def _spectrum(self) -> FloatArray:
+        return np.asarray(np.linalg.eigvalsh((self.A + self.A.T) / 2.0))
+
+    # Transitions --------------------------------------------------------------------------------
+
+    def sample_episodes(
+        self,
+        episodes: int,
+        *,
+        rng: np.random.Generator,
+        replicates: int = 1,
+        length: int | None = None,
+    ) -> IntArray:
+        """Draw episodes from `start`, cut after `length` steps (default: the problem's).
+
+        Returns
+        -------
+        ndarray of int64, shape (episodes, replicates, length + 1)
+            The visited states. What stands after a terminal state is not learned from, unless
+            the chain leaves that state again (a goal that resets: the next episode starts).
+
+        Examples
+        --------
+        >>> problem = TDProblem([[0, 1], [1, 0]], [0, 0], [[1], [2]], 0.9, length=3)
+        >>> problem.sample_episodes(1, rng=np.random.default_rng(0))
+        array([[[0, 1, 0, 1]]])
+        """
+        episodes = check.integer("episodes", episodes, 1, "draw at least one episode")
+        replicates = check.integer("replicates", replicates, 1, "run at least one replicate")
+        if length is None:
+            if self.length is None:
+                raise ValueError(
+                    "length is missing: got None (expected the steps of an episode); "
+                    "pass length here or to TDProblem"
+                )
+            length = self.length
+        length = check.integer("length", length, 1, "an episode has at least one step")
+        start = np.zeros(self.n_states)
+        start[self.start] = 1.0
+        shape = (episodes, replicates)
+        return chains.sample_paths(self.transition, start, length, shape, check.generator(rng))
+
+    def sampled_sums(self, states: ArrayLike) -> tuple[FloatArray, FloatArray, IntArray]:
+        r"""Sum the sample systems of the transitions of each path.
+
+        Parameters
+        ----------
+        states : array_like of int, shape (..., length + 1)
+
+        Returns
+        -------
+        A_sum : ndarray, shape (..., d, d)
+            Sum of $\phi(s)(\phi(s) - \gamma\phi(s'))^\top$ over the path.
+        b_sum : ndarray, shape (..., d)
+            Sum of $r\phi(s)$.
+        count : ndarray of int64, shape (...)
+            Number of transitions; those from terminal states do not count.
+        """
+        paths = self.check_paths(states)
+        lead, length = paths.shape[:-1], paths.shape[-1] - 1
+        flat = paths.reshape(-1, length + 1)
+        A_sum = np.empty((len(flat), self.dim, self.dim))
+        b_sum = np.empty((len(flat), self.dim))
+        block = max(1, BLOCK // (length * self.dim))
+        for low in range(0, len(flat), block):
+            part = flat[low : low + block]
+            left, arrived = part[:, :-1], part[:, 1:]
+            phi = self._live_features[left]
+            difference = self.features[left] - self.discount * self._live_features[arrived]
+            reward = self.reward[left] + self.arrival_reward[arrived]
+            A_sum[low : low + block] = np.swapaxes(phi, 1, 2) @ difference
+            b_sum[low : low + block] = (reward[:, None, :] @ phi)[:, 0]
+        count = (~self.is_terminal[paths[..., :-1]]).sum(axis=-1)
+        return (
+            A_sum.reshape(*lead, self.dim, self.dim),
+            b_sum.reshape(*lead, self.dim),
+            np.asarray(count),
+        )
+
+    def neu_estimate(
+        self,
+        theta: ArrayLike,
+        episodes: int,
+        rng: np.random.Generator,
+        length: int | None = None,
+    ) -> FloatArray:
+        r"""Estimate the NEU as the paper does, from a few test episodes.
+
+        The update $\delta\phi$ is averaged over all transitions of the test episodes, and the
+        squared norm of the average is returned. Its variance does not vanish at $\theta^*$: the
+        estimate has a floor of the order of one over the number of transitions.
+
+        Parameters
+        ----------
+        theta : array_like, shape (..., d)
+            Each point has test episodes of its own.
+        episodes : int
+            Test episodes for each point; the paper's 10.
+        rng : numpy.random.Generator
+        length : int, optional
+            Steps of a test episode; the problem's if not given.
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+        points = self._points(theta)
+        replicates = int(np.prod(points.shape[:-1], dtype=np.int64))
+        states = self.sample_episodes(episodes, rng=rng, replicates=replicates, length=length)
+        A, b = self.pooled_system(np.swapaxes(states, 0, 1))
+        flat = points.reshape(-1, self.dim)
+        update = b - (A @ flat[:, :, None])[:, :, 0]
+        return np.asarray((update**2).sum(axis=-1).reshape(points.shape[:-1]))
+
+    def pooled_system(self, states: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return the estimates of A and b from all transitions of several episodes together.
+
+        Parameters
+        ----------
+        states : array_like of int, shape (..., episodes, length + 1)
+
+        Returns
+        -------
+        A : ndarray, shape (..., d, d)
+        b : ndarray, shape (..., d)
+        """
+        A_sum, b_sum, count = self.sampled_sums(states)
+        total = count.sum(axis=-1)
+        if (total == 0).any():
+            raise ValueError(
+                "no transition to learn from: a group of episodes stays in terminal states "
+                "(expected at least one step); draw the episodes from the start"
+            )
+        return (
+            np.asarray(A_sum.sum(axis=-3) / total[..., None, None]),
+            np.asarray(b_sum.sum(axis=-2) / total[..., None]),
+        )
+
+    @cached_property
+    def _live_features(self) -> FloatArray:
+        """Features with rows of 0 at terminal states: value 0, and nothing is learned there."""
+        return _frozen(np.where(self.is_terminal[:, None], 0.0, self.features))
+
+    # As a problem of the theorems -----------------------------------------------------------------
+
+    @cached_property
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """The transitions xi = (s, s') of positive probability, as two arrays of states."""
+        entries = self.transition.tocoo()
+        return np.asarray(entries.row, np.int64), np.asarray(entries.col, np.int64)
+
+    @cached_property
+    def pair_chain(self) -> MarkovChain:
+        r"""The chain of the transitions: (s, s') is followed by (s', s'') with P(s', s'').
+
+        Its law after t steps depends on the first pair through s' only, so its distance from
+        stationarity is that of the states one step before, and its mixing sum is
+        $T_{pair} = T_{state} + 1 - \min\pi$.
+
+        Raises
+        ------
+        ValueError
+            Above 2500 pairs, where the dense matrix is too large.
+        """
+        left, arrived = self.pairs
+        if left.size > DENSE_LIMIT:
+            raise ValueError(
+                f"the chain of transitions is too large: got {left.size} pairs "
+                f"(expected at most {DENSE_LIMIT}); use a smaller chain, such as n = 10"
+            )
+        follows = arrived[:, None] == left[None, :]
+        return MarkovChain(follows * self.transition.data[None, :])
+
+    def as_problem(self, radius: float) -> TDDescent:
+        """Return TD(0) on a ball as a problem of Theorems 2' and 3', over `pair_chain`.
+
+        Parameters
+        ----------
+        radius : float
+            Radius of the ball about 0; it must hold theta*.
+
+        Raises
+        ------
+        ValueError
+            If A is not symmetric, so that there is no function to descend; if the law is not the
+            stationary one, so that no chain samples from it; if theta* is outside the ball.
+
+        Examples
+        --------
+        >>> problem = TDProblem([[0.5, 0.5], [0.5, 0.5]], [1.0, 0.0], np.eye(2), 0.5)
+        >>> descent = problem.as_problem(radius=2.0)
+        >>> descent.n_states, descent.diameter, bool(descent.ell > descent.L)
+        (4, 4.0, True)
+        """
+        return TDDescent(self, check.positive("radius", radius, "it is the radius of a ball"))
+
+    # Arguments ----------------------------------------------------------------------------------
+
+    def _law(self, law: str | ArrayLike) -> FloatArray:
+        if isinstance(law, str):
+            check.choice("law", law, ("stationary", "episode"))
+            if law == "stationary":
+                weights = chains.stationary_law(self.transition)
+            elif self.length is None:
+                raise ValueError(
+                    'length is missing: got None (expected the steps of an episode); law="episode" '
+                    "needs it"
+                )
+            else:
+                start = np.zeros(self.n_states)
+                start[self.start] = 1.0
+                weights = chains.occupancy(self.transition, start, self.length)
+        else:
+            weights = check.law("law", law, self.n_states)
+        weights = np.where(self.is_terminal, 0.0, weights)
+        if weights.sum() <= 0.0:
+            raise ValueError(
+                "the law charges terminal states only: no transition is learned (expected weight "
+                'elsewhere); use law="episode" with a length, or give the weights'
+            )
+        return np.asarray(weights / weights.sum())
+
+    def _points(self, theta: ArrayLike) -> FloatArray:
+        points = np.asarray(theta, dtype=np.float64)
+        if points.ndim == 0 or points.shape[-1] != self.dim:
+            raise ValueError(
+                f"theta has the wrong shape: got {points.shape} (expected (..., {self.dim})); "
+                "the last axis holds the weights of the features"
+            )
+        if not np.isfinite(points).all():
+            raise ValueError(
+                "theta holds NaN or infinity (expected finite numbers); lower the step size"
+            )
+        return points
+
+    def check_paths(self, states: ArrayLike) -> IntArray:
+        """Return `states` as an integer array (..., length + 1) of states of this chain."""
+        paths = np.asarray(states)
+        if paths.dtype.kind not in "iu":
+            raise TypeError(
+                f"states must be integers: got dtype {paths.dtype} (expected int64); "
+                "pass what sample_episodes returns"
+            )
+        if paths.ndim == 0 or paths.shape[-1] < 2:
+            raise ValueError(
+                f"states must hold paths: got shape {paths.shape} (expected (..., length + 1), "
+                "length >= 1); pass what sample_episodes returns"
+            )
+        if paths.size and (paths.min() < 0 or paths.max() >= self.n_states):
+            raise ValueError(
+                f"states are out of range: got {paths.min()} to {paths.max()} (expected 0 to "
+                f"{self.n_states - 1}); draw them from this problem's chain"
+            )
+        return paths
+
+
+class TDDescent(Problem):
+    r"""TD(0) on a ball in the form of the descent methods: xi runs over the transitions.
+
+    $f(\theta) = \frac12\theta^\top A\theta - b^\top\theta$ has the gradient $A\theta - b$.
+    The samples $G(\theta; \xi)$ are not gradients themselves (their matrix has rank one and is
+    not symmetric), which Theorems 2' and 3' do not need.
+    `L`, `mu`, `M`, `ell`, `L_sample`, `minimum` and `minimiser` are exact on the ball; `sigma` is
+    an upper bound, exact up to the angle of two vectors.
+
+    Made by `TDProblem.as_problem`.
+    """
+
+    def __init__(self, td: TDProblem, radius: float) -> None:
+        if not td.is_gradient:
+            raise ValueError(
+                f"A is not symmetric: its asymmetry is {td.asymmetry:.3g} (expected 0), so TD does "
+                "not descend a function; use a reversible chain under its stationary law"
+            )
+        stationary = chains.stationary_law(td.transition)
+        if td.is_terminal.any() or np.abs(stationary - td.law).max() > 1e-12:
+            raise ValueError(
+                "the law is not the stationary law of the chain (expected law='stationary' and no "
+                "terminal state); no Markov chain draws its transitions from another law"
+            )
+        if np.linalg.norm(td.theta_star) > radius:
+            raise ValueError(
+                f"theta* is outside the ball: its norm is {np.linalg.norm(td.theta_star):.6g} "
+                f"(expected at most the radius {radius:g}); enlarge the radius"
+            )
+        left, arrived = td.pairs
+        super().__init__(left.size, td.dim, stationary[left] * td.transition.data, Ball(radius))
+        self.A, self.b = td.A, td.b
+        self._phi = td.features[left]
+        self._difference = self._phi - td.discount * td.features[arrived]
+        self._reward = td.reward[left] + td.arrival_reward[arrived]
+
+        self.mu, self.L = td.mu, td.L
+        self.minimiser = td.theta_star
+        self.minimum = float(self._value(td.theta_star))
+        phi_norm = np.linalg.norm(self._phi, axis=1)
+        slope = phi_norm * np.linalg.norm(self._difference, axis=1)
+        self.L_sample = float(slope.max())
+        # |phi| |u.theta - r| is largest where theta is parallel to u, on the sphere
+        self.M = float((slope * radius + phi_norm * np.abs(self._reward)).max())
+        noise = self._phi[:, :, None] * self._difference[:, None, :] - self.A
+        offset = np.linalg.norm(self._reward[:, None] * self._phi - self.b, axis=1)
+        spread = np.linalg.norm(noise, 2, axis=(1, 2))
+        self.ell = float(spread.max())
+        self.sigma = float((spread * radius + offset).max())
+
+    def _value(self, x: FloatArray) -> FloatArray:
+        return np.asarray(0.5 * ((x @ self.A) * x).sum(axis=-1) - x @ self.b)
+
+    def _gradient(self, x: FloatArray) -> FloatArray:
+        return np.asarray(x @ self.A.T - self.b)
+
+    def _sample_value(self, x: FloatArray, xi: IntArray) -> FloatArray:
+        raise TypeError(
+            "a transition has no sample value: its TD update is not the gradient of a function; "
+            "use value, gradient or sample_gradient"
+        )
+
+    def _sample_gradient(self, x: FloatArray, xi: IntArray) -> FloatArray:
+        error = (self._difference[xi] * x).sum(axis=-1) - self._reward[xi]
+        return np.asarray(error[..., None] * self._phi[xi])
+
+
+def product_basis_spectrum(n: int, order: int, discount: float) -> FloatArray:
+    r"""Return the diagonal of A for the product basis on the grid whose goal is ordinary.
+
+    At the cells' mid-points the vectors $\cos(\pi ix)\cos(\pi jy)$, $i, j < n$, are the
+    eigenvectors of the uniform walk that stays when it bumps, with eigenvalues
+    $\frac12(\cos\frac{\pi i}n + \cos\frac{\pi j}n)$, and orthogonal, so that A is diagonal:
+    $A_{ij} = 2^{-[i>0]-[j>0]}(1 - \frac\gamma2(\cos\frac{\pi i}n + \cos\frac{\pi j}n))$.
+
+    Parameters
+    ----------
+    n : int
+        Cells on a side.
+    order : int
+        Largest frequency, below n.
+    discount : float in [0, 1)
+
+    Returns
+    -------
+    ndarray, shape (order + 1, order + 1)
+
+    Examples
+    --------
+    >>> product_basis_spectrum(10, 1, 0.9).round(6)
+    array([[0.1     , 0.061012],
+           [0.061012, 0.036012]])
+    """
+    n = check.integer("n", n, 2, "a grid needs a start and a goal")
+    order = check.integer("order", order, 0, "order is the largest frequency")
+    if order >= n:
+        raise ValueError(
+            f"order is too large: got {order} (expected below n = {n}); "
+            "higher frequencies repeat lower ones on the cells"
+        )
+    discount = check.discount_factor(discount)
+    frequency = np.arange(order + 1)
+    cosine = np.cos(np.pi * frequency / n)
+    norm = np.where(frequency > 0, 0.5, 1.0)
+    walk = (cosine[:, None] + cosine[None, :]) / 2.0
+    return np.asarray(np.outer(norm, norm) * (1.0 - discount * walk))
+
+
+def _mask(states: ArrayLike, n_states: int) -> NDArray[np.bool_]:
+    """Return a mask of the listed states."""
+    mask = np.zeros(n_states, dtype=bool)
+    listed = np.asarray(states)
+    if listed.size == 0:
+        return mask
+    if listed.dtype.kind not in "iu" or listed.ndim != 1:
+        raise TypeError(
+            f"terminal must list states: got {states!r} (expected a list of integers); "
+            "pass for example terminal=[99]"
+        )
+    if listed.min() < 0 or listed.max() >= n_states:
+        raise ValueError(
+            f"terminal is out of range: got {states!r} (expected states 0 to {n_states - 1}); "
+            "states are counted from 0"
+        )
+    mask[listed] = True
+    return mask
+
+
+def _frozen(value: ArrayLike) -> FloatArray:
+    result = np.asarray(value, dtype=np.float64)
+    result.setflags(write=False)
+    return result

@@ -1,0 +1,91 @@
+r"""Fourier features of the cells of a grid.
+
+The Fourier basis of Konidaris, Osentoski and Thomas (2011) on the unit square is
+$\phi_{ij}(x, y) = \cos(\pi(ix + jy))$ for $0 \le i, j \le$ `order`.
+The paper's "three Fourier basis vectors" are read as $1, \cos\pi x, \cos\pi y$.
+The *product* basis $\cos(\pi ix)\cos(\pi jy)$ at the cells' mid-points is the discrete cosine
+transform: its vectors are eigenvectors of the uniform walk that stays when it bumps, so that the
+matrix $A$ of TD(0) is diagonal there (`amgd.td.evaluation.product_basis_spectrum`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _checks as check
+
+
+def fourier_features(
+    n: int,
+    kind: str = "three",
+    order: int = 3,
+    product: bool = False,
+    coordinates: str = "midpoint",
+) -> NDArray[np.float64]:
+    r"""Return the Fourier features of the n x n cells of a grid.
+
+    Parameters
+    ----------
+    n : int
+        Cells on a side, at least 2.
+    kind : {"three", "order"}
+        ``"three"``: $1, \cos\pi x, \cos\pi y$.
+        ``"order"``: all $\cos(\pi(ix + jy))$ with $0 \le i, j \le$ `order`.
+    order : int
+        Largest frequency of kind ``"order"`` (not used by ``"three"``).
+    product : bool
+        Use $\cos(\pi ix)\cos(\pi jy)$ in place of $\cos(\pi(ix + jy))$.
+        For kind ``"three"`` the two are the same.
+    coordinates : {"midpoint", "unit"}
+        Coordinate of row or column $c$: $(c + 1/2)/n$, or $c/(n - 1)$, which puts the corner
+        cells at the corners of the unit square.
+
+    Returns
+    -------
+    ndarray of float64, shape (n * n, d)
+        Row $s = n\,$row$\,+\,$column holds $\phi(s)$, with $x$ the coordinate of the column
+        and $y$ that of the row; $d = 3$ or $($order$ + 1)^2$.
+        Feature $(i, j)$ stands in column $i($order$ + 1) + j$.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is out of range, of the wrong type, or an unknown name.
+
+    References
+    ----------
+    Konidaris, Osentoski and Thomas (2011), "Value function approximation in reinforcement
+    learning using the Fourier basis", AAAI, equation for the even multivariate basis.
+
+    Examples
+    --------
+    >>> fourier_features(2).round(3)
+    array([[ 1.   ,  0.707,  0.707],
+           [ 1.   , -0.707,  0.707],
+           [ 1.   ,  0.707, -0.707],
+           [ 1.   , -0.707, -0.707]])
+    >>> fourier_features(10, "order", order=3).shape
+    (100, 16)
+    """
+    n = check.integer("n", n, 2, "a grid needs a start and a goal")
+    kind = check.choice("kind", kind, ("three", "order"))
+    order = check.integer("order", order, 0, "order is the largest frequency")
+    coordinates = check.choice("coordinates", coordinates, ("midpoint", "unit"))
+    if not isinstance(product, bool | np.bool_):
+        raise TypeError(
+            f"product must be a bool: got {product!r} (expected True or False); "
+            "True multiplies the cosines of the two coordinates"
+        )
+    cell = np.arange(n)
+    grid = (cell + 0.5) / n if coordinates == "midpoint" else cell / (n - 1)
+    y, x = (axis.ravel() for axis in np.meshgrid(grid, grid, indexing="ij"))
+    if kind == "three":
+        frequency = np.array([[0, 0], [1, 0], [0, 1]])
+    else:
+        frequency = np.array([(i, j) for i in range(order + 1) for j in range(order + 1)])
+    i, j = frequency.T
+    along_x, along_y = np.pi * np.outer(x, i), np.pi * np.outer(y, j)
+    if product:
+        return np.asarray(np.cos(along_x) * np.cos(along_y))
+    return np.asarray(np.cos(along_x + along_y))

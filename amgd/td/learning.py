@@ -1,0 +1,638 @@
+r"""TD(0) and accelerated TD(0), all seeds together.
+
+One transition moves TD(0) by $\theta \leftarrow \theta + \eta\,\delta\,\phi(s)$ with the temporal
+difference $\delta = r + \gamma\phi(s')^\top\theta - \phi(s)^\top\theta$.
+Accelerated TD is the paper's Algorithm 2 with this update in the place of the gradient:
+
+$$y = (1-\beta)\bar x + \beta x, \qquad
+  x \leftarrow x + \mu\eta\,(y - x) + \eta\,\delta(y)\,\phi, \qquad
+  \bar x \leftarrow (1-\alpha)\bar x + \alpha x, \qquad \eta = \frac{\gamma}{1+\mu\gamma}.$$
+
+With $\alpha = \beta = 1$ and $\mu = 0$ this is TD(0) with step $\eta$. The step that compares the
+two fairly is therefore the *matched* one, $\eta_k = \gamma_k/(1+\mu\gamma_k)$.
+
+**Speed.** The steps of different episodes depend on each other, but only through an affine map:
+an episode sends $z = (x, \bar x)$ to $Mz + m$, and $M, m$ depend on its states and rates alone.
+So all episodes of all seeds run at the same time from the points $0, e_1, e_2, \dots$ (the images
+give $m$ and the columns of $M$), as arrays of thousands of entries; then the maps are applied one
+after the other. This needs no compiled code. It does not apply with a projection, which is not
+affine, and does not pay in high dimension; there the transitions are taken one by one, all seeds
+together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from amgd.descent.problems import Ball
+from amgd.descent.steps import Schedule, StepSizes
+
+from . import _checks as check
+from .evaluation import TDProblem
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+OVERFLOW = 1e150  # beyond this size the square of an iterate overflows
+BLOCK = 1000  # episodes whose maps are built at a time: the working arrays fit the cache
+COMPOSE_UP_TO = 8  # dimension up to which maps are faster than single transitions
+
+
+@dataclass(frozen=True)
+class TDRun:
+    """Recorded iterates of a run.
+
+    Attributes
+    ----------
+    method : str
+        "td0" or "td0_accelerated".
+    episodes : ndarray of int64, shape (n_rec,)
+        Number of episodes learned from; the first entry is 0.
+    theta : ndarray, shape (n_rec, replicates, d)
+        The iterate that is evaluated: theta of TD(0), x_bar of the accelerated method.
+    x : ndarray, shape (n_rec, replicates, d)
+        x of the accelerated method; for TD(0) the same as `theta`.
+    average : ndarray, shape (n_rec, replicates, d)
+        Mean of `theta` over the ends of all episodes so far (at 0: the initial point).
+    """
+
+    method: str
+    episodes: IntArray
+    theta: FloatArray
+    x: FloatArray
+    average: FloatArray
+
+
+class DivergenceError(FloatingPointError):
+    """An iterate became infinite, NaN, or too large to square.
+
+    Attributes
+    ----------
+    episode : int
+        The episode, counted from 1, after which it was seen.
+    seed : int
+        The replicate, counted from 0; the first one if several diverge in this episode.
+    run : TDRun
+        Everything that was recorded before.
+    """
+
+    def __init__(self, method: str, episode: int, seed: int, size: float, run: TDRun) -> None:
+        super().__init__(
+            f"{method} diverges: after episode {episode} the largest entry of seed {seed} is "
+            f"{size:.3g} (expected below {OVERFLOW:g}); take smaller steps or pass radius to "
+            "project; the records so far are in the attribute run"
+        )
+        self.episode, self.seed, self.run = episode, seed, run
+
+
+def matched(steps: StepSizes) -> Schedule:
+    r"""Return the step of TD(0) that matches an accelerated run: $\gamma_k/(1+\mu\gamma_k)$.
+
+    Examples
+    --------
+    >>> from amgd.descent.steps import theorem3_printed
+    >>> matched(theorem3_printed(mu=1.0, variant="k+1", delta=0.1))(1)  # gamma_1 = 0.1
+    0.09090909090909091
+    """
+    steps = _accelerated_steps(steps)
+    return Schedule("rate", lambda k: steps.gamma(k) / (1.0 + steps.mu * steps.gamma(k)))
+
+
+def decaying(scale: float) -> Schedule:
+    """Return the step scale / k.
+
+    Examples
+    --------
+    >>> decaying(0.3)([1, 2])
+    array([0.3 , 0.15])
+    """
+    scale = check.positive("scale", scale, "it is the first step")
+    return Schedule("rate", lambda k: scale / k)
+
+
+def td0(
+    problem: TDProblem,
+    states: ArrayLike,
+    rate: float | Callable[[IntArray], ArrayLike],
+    *,
+    update: str = "transition",
+    count: str = "episode",
+    theta0: ArrayLike | None = None,
+    radius: float | None = None,
+    record: int = 10,
+    compose: bool | None = None,
+) -> TDRun:
+    r"""Run TD(0) on drawn episodes, all seeds together.
+
+    Parameters
+    ----------
+    problem : TDProblem
+    states : array_like of int, shape (episodes, replicates, length + 1)
+        The paths of `problem.sample_episodes`. Runs that are given the same paths are paired.
+    rate : float or callable
+        Step size: a constant, or a function of k = 1, 2, ... such as `decaying` and `matched`.
+    update : {"transition", "episode"}
+        Move at each transition, or once per episode by the mean update of its transitions.
+    count : {"episode", "transition"}
+        What k counts. With ``"episode"`` the step is frozen within an episode, as in the paper.
+    theta0 : array_like, shape (d,) or (replicates, d), optional
+        Initial point, 0 if not given.
+    radius : float, optional
+        Project onto the ball of this radius about 0 after each update.
+    record : int
+        Record at episode 0, `record`, 2 `record`, ... and at the last one.
+    compose : bool, optional
+        Build the affine maps of all episodes at once (see the head of this module), or take the
+        transitions one by one. Default: compose if it is possible and pays. The results agree
+        up to rounding.
+
+    Returns
+    -------
+    TDRun
+
+    Raises
+    ------
+    DivergenceError
+        If an iterate is not finite or exceeds 1e150; names episode and seed, holds the records.
+    ValueError, TypeError
+        If an argument has the wrong shape, type or range.
+
+    Examples
+    --------
+    >>> from amgd.td import GridWorld, fourier_features
+    >>> grid = GridWorld(10, goal="absorbing")
+    >>> problem = TDProblem.from_gridworld(grid, fourier_features(10), law="episode")
+    >>> states = problem.sample_episodes(100, rng=np.random.default_rng(0), replicates=3)
+    >>> run = td0(problem, states, 0.03)
+    >>> run.theta.shape, bool((problem.neu(run.theta[-1]) < problem.neu(run.theta[0])).all())
+    ((11, 3, 3), True)
+    """
+    sequences = _Sequences(Schedule("rate", rate) if callable(rate) else _constant(rate))
+    options = _Options(update, count, radius, record, compose)
+    return _run("td0", problem, states, sequences, theta0, options)
+
+
+def td0_accelerated(
+    problem: TDProblem,
+    states: ArrayLike,
+    steps: StepSizes,
+    *,
+    update: str = "transition",
+    count: str = "episode",
+    theta0: ArrayLike | None = None,
+    radius: float | None = None,
+    record: int = 10,
+    compose: bool | None = None,
+) -> TDRun:
+    """Run TD(0)-Acc, the paper's Algorithm 2 with TD updates, all seeds together.
+
+        Parameters
+        ----------
+        steps : StepSizes
+            alpha, beta, gamma and mu of Algorithm 2; the paper's are
+            ``theorem3_printed(mu, variant="k+1", delta=0.1)``.
+        problem, states, update, count, theta0, radius, record, compose
+            As for `td0`. Both x and x_bar start at `theta0`; it is x that is projected.
+
+        Returns
+        -------
+        TDRun
+            `theta` holds x_bar.
+
+        Raises
+        ------
+        DivergenceError, ValueError, TypeError
+            As for `td0`.
+
+        Examples
+        --------
+        >>> from amgd.descent.steps import theorem3_printed
+        >>> from amgd.td import GridWorld, fourier_features
+        >>> problem = TDProblem.from_gridworld(GridWorld(10), fourier_features(10), law="episode")
+        >>> states = problem.sample_episodes(50, rng=np.random.default_rng(0), replicates=2)
+        >>> run = td0_accelerated(problem, states, theorem3_printed(1.0, "k+1", delta=0.1))
+        >>> run.episodes, run.theta.shape
+        (array([ 0, 10, 20, 30, 40, 50]), (6, 2, 3))
+    """
+    steps = _accelerated_steps(steps)
+    sequences = _Sequences(matched(steps), steps)
+    options = _Options(update, count, radius, record, compose)
+    return _run("td0_accelerated", problem, states, sequences, theta0, options)
+
+
+def neu_area(problem: TDProblem, run: TDRun) -> FloatArray:
+    """Return the mean of the exact NEU over the records after the first, shape (replicates,).
+
+    With equally spaced records this is the area under the curve, for each episode.
+    """
+    return np.asarray(problem.neu(run.theta[1:]).mean(axis=0))
+
+
+@dataclass(frozen=True)
+class TuningResult:
+    """What a grid of constant rates gave.
+
+    Attributes
+    ----------
+    rates : ndarray, shape (n,)
+    areas : ndarray, shape (n,)
+        Mean over the seeds of `neu_area`; infinite where the run diverged.
+    best : float
+        The rate with the smallest area.
+    run : TDRun
+        The run with that rate.
+    """
+
+    rates: FloatArray
+    areas: FloatArray
+    best: float
+    run: TDRun
+
+
+def tune_td0(
+    problem: TDProblem, states: ArrayLike, rates: Sequence[float], **options: Any
+) -> TuningResult:
+    """Run TD(0) with each constant rate on the same paths and keep the smallest area.
+
+    Parameters
+    ----------
+    problem, states
+        As for `td0`.
+    rates : sequence of float
+        The grid, at least one positive rate.
+    **options
+        Passed to `td0`.
+
+    Raises
+    ------
+    ValueError
+        If every rate diverges, besides the errors of `td0`.
+
+    Examples
+    --------
+    >>> from amgd.td import GridWorld, fourier_features
+    >>> problem = TDProblem.from_gridworld(GridWorld(10), fourier_features(10), law="episode")
+    >>> states = problem.sample_episodes(50, rng=np.random.default_rng(0), replicates=2)
+    >>> tune_td0(problem, states, [0.001, 0.1, 30.0]).best
+    0.1
+    """
+    grid = check.array("rates", rates, (None,), "list the step sizes to try")
+    areas = np.full(grid.size, np.inf)
+    best: TDRun | None = None
+    for i, rate in enumerate(grid):
+        try:
+            run = td0(problem, states, float(rate), **options)
+        except DivergenceError:
+            continue
+        areas[i] = neu_area(problem, run).mean()
+        if areas[i] == areas.min():
+            best = run
+    if best is None:
+        raise ValueError(
+            f"no rate is stable: all of {grid.tolist()} diverge (expected one that does not); "
+            "add smaller rates"
+        )
+    return TuningResult(grid, areas, float(grid[np.argmin(areas)]), best)
+
+
+# The run -------------------------------------------------------------------------------------------
+class _Options:
+    """The options that both methods share, checked."""
+
+    def __init__(
+        self, update: str, count: str, radius: float | None, record: int, compose: bool | None
+    ) -> None:
+        self.update = check.choice("update", update, ("transition", "episode"))
+        self.count = check.choice("count", count, ("episode", "transition"))
+        if self.update == "episode" and self.count == "transition":
+            raise ValueError(
+                'count="transition" does not fit update="episode": one step is taken per episode '
+                '(expected count="episode"); change one of the two'
+            )
+        self.ball = None
+        if radius is not None:
+            self.ball = Ball(check.positive("radius", radius, "it is the radius of a ball about 0"))
+        self.record = check.integer("record", record, 1, "record every so many episodes")
+        if compose is not None and not isinstance(compose, bool):
+            raise TypeError(
+                f"compose must be a bool or None: got {compose!r} (expected True, False or None); "
+                "None lets the method choose"
+            )
+        if compose and (self.ball is not None or self.update == "episode"):
+            raise ValueError(
+                "compose=True fits neither a projection, which is not affine, nor one update per "
+                'episode (expected radius=None, update="transition"); drop one of them'
+            )
+        self.compose = compose
+
+
+def _run(
+    method: str,
+    problem: TDProblem,
+    states: ArrayLike,
+    sequences: _Sequences,
+    theta0: ArrayLike | None,
+    options: _Options,
+) -> TDRun:
+    """Apply the episodes one after the other, record and watch."""
+    if not isinstance(problem, TDProblem):
+        raise TypeError(
+            f"problem must be a TDProblem: got {type(problem).__name__} (expected TDProblem); "
+            "make one with TDProblem.from_gridworld"
+        )
+    paths = problem.check_paths(states)
+    if paths.ndim != 3 or 0 in paths.shape:
+        raise ValueError(
+            f"states has the wrong shape: got {paths.shape} (expected (episodes, replicates, "
+            "length + 1), none of them 0); pass what sample_episodes returns"
+        )
+    x = _initial(theta0, paths.shape[1], problem.dim, options.ball)
+    x_bar = None if sequences.steps is None else x.copy()
+
+    kept, thetas, xs, averages = [0], [x.T.copy()], [x.T.copy()], [x.T.copy()]
+    total = np.zeros_like(x)
+
+    def records() -> TDRun:
+        stacked = (np.stack(series) for series in (thetas, xs, averages))
+        return TDRun(method, np.array(kept, dtype=np.int64), *stacked)
+
+    with np.errstate(over="ignore", invalid="ignore"):  # seen and reported below
+        points = _episodes(problem, paths, sequences, x, x_bar, options)
+        for episode, (x, x_bar) in enumerate(points, 1):
+            theta = x if x_bar is None else x_bar
+            size = np.maximum(np.abs(x), np.abs(theta)).max(axis=0)
+            if not (size < OVERFLOW).all():
+                seed = int(np.argmin(size < OVERFLOW))
+                raise DivergenceError(method, episode, seed, float(size[seed]), records())
+            total += theta
+            if episode % options.record == 0 or episode == len(paths):
+                kept.append(episode)
+                thetas.append(theta.T.copy())
+                xs.append(x.T.copy())
+                averages.append(total.T / episode)
+    return records()
+
+
+def _episodes(
+    problem: TDProblem,
+    paths: IntArray,
+    sequences: _Sequences,
+    x: FloatArray,
+    x_bar: FloatArray | None,
+    options: _Options,
+) -> Iterator[_Point]:
+    """Yield x and x_bar after each episode."""
+    ball = options.ball
+    if options.update == "episode":
+        return _mean_updates(problem, paths, sequences, x, x_bar, ball)
+    k = _step_numbers(problem, paths, options.count)
+    pays = ball is None and problem.dim <= COMPOSE_UP_TO
+    if pays if options.compose is None else options.compose:
+        return _composed(problem, paths, sequences, k, x, x_bar)
+    return _single_transitions(problem, paths, sequences, k, x, x_bar, ball)
+
+
+def _step_numbers(problem: TDProblem, paths: IntArray, count: str) -> IntArray:
+    """Return k of each transition, shape (episodes, length, replicates).
+
+    If k counts episodes the middle axis has length 1.
+    """
+    n_episodes, replicates, points = paths.shape
+    if count == "episode":
+        k = np.arange(1, n_episodes + 1)[:, None, None]
+        return np.broadcast_to(k, (n_episodes, 1, replicates))
+    live = ~problem.is_terminal[paths[:, :, :-1]]
+    done = live.swapaxes(0, 1).reshape(replicates, -1).cumsum(axis=1)
+    k = done.reshape(replicates, n_episodes, points - 1).transpose(1, 2, 0)
+    return np.asarray(np.maximum(k, 1))  # 0 before the first transition that counts; not used there
+
+
+def _initial(theta0: ArrayLike | None, replicates: int, dim: int, ball: Ball | None) -> FloatArray:
+    """Return the initial point of each seed, shape (dim, replicates)."""
+    if theta0 is None:
+        return np.zeros((dim, replicates))
+    shape: tuple[int, ...] = (dim,) if np.ndim(theta0) == 1 else (replicates, dim)
+    point = check.array("theta0", theta0, shape, "give one point, or one for each replicate")
+    if ball is not None and not ball.contains(point):
+        raise ValueError(
+            f"theta0 is outside the ball: its norm is {np.linalg.norm(point, axis=-1).max():.6g} "
+            f"(expected at most the radius {ball.radius:g}); enlarge the radius"
+        )
+    return np.array(np.broadcast_to(point, (replicates, dim)).T)
+
+
+def _constant(rate: Any) -> Schedule:
+    """Return the constant schedule of a positive number."""
+    value = check.positive("rate", rate, "pass a number or a function of k = 1, 2, ...")
+    return Schedule("rate", lambda k: np.full(k.shape, value))
+
+
+def _accelerated_steps(steps: StepSizes) -> StepSizes:
+    """Return `steps` if it is a rule for Algorithm 2."""
+    if not isinstance(steps, StepSizes):
+        raise TypeError(
+            f"steps must be a StepSizes: got {type(steps).__name__} (expected a rule of "
+            "amgd.descent.steps); the paper's is theorem3_printed(mu, 'k+1', delta=0.1)"
+        )
+    if steps.algorithm != "convex":
+        raise ValueError(
+            f"steps is a rule for Algorithm 1: got {steps.name} (expected one for Algorithm 2, in "
+            "which beta is a weight); take theorem2, theorem3 or their printed forms"
+        )
+    return steps
+
+
+# One episode ------------------------------------------------------------------------------------------
+#
+# Inside, the seeds are the last axis: x has shape (d, replicates), so that one operation on
+# contiguous memory serves all seeds. x_bar is None for TD(0).
+
+_Point = tuple[FloatArray, FloatArray | None]
+
+
+@dataclass(frozen=True)
+class _Rates:
+    """The numbers eta, and for the accelerated method alpha, beta and mu eta, of some steps."""
+
+    eta: FloatArray
+    acceleration: tuple[FloatArray, FloatArray, FloatArray] | None = None
+
+    def map(self, function: Callable[[FloatArray], FloatArray]) -> _Rates:
+        """Apply a function to each array."""
+        if self.acceleration is None:
+            return _Rates(function(self.eta))
+        alpha, beta, pull = self.acceleration
+        return _Rates(function(self.eta), (function(alpha), function(beta), function(pull)))
+
+    def where(self, live: NDArray[np.bool_]) -> _Rates:
+        """Return rates with which only the `live` iterates move."""
+        if self.acceleration is None:
+            return _Rates(self.eta * live)
+        alpha, beta, pull = self.acceleration
+        return _Rates(self.eta * live, (alpha * live, beta, pull * live))
+
+
+@dataclass(frozen=True)
+class _Sequences:
+    """Step eta of TD(0), or the three sequences of the accelerated method."""
+
+    eta: Schedule
+    steps: StepSizes | None = None
+
+    def at(self, k: IntArray) -> _Rates:
+        """Evaluate the sequences."""
+        eta = self.eta(k)
+        if not np.isfinite(eta).all() or (eta < 0.0).any():
+            raise ValueError(
+                f"a step size is out of range: got {eta.min()} to {eta.max()} (expected finite "
+                "numbers >= 0); check the rate"
+            )
+        if self.steps is None:
+            return _Rates(eta)
+        return _Rates(eta, (self.steps.alpha(k), self.steps.beta(k), self.steps.mu * eta))
+
+
+def _look_ahead(x: FloatArray, x_bar: FloatArray | None, rates: _Rates) -> FloatArray:
+    """Return y, the point at which the temporal difference is taken."""
+    if x_bar is None or rates.acceleration is None:
+        return x
+    _, beta, _ = rates.acceleration
+    return (1.0 - beta) * x_bar + beta * x
+
+
+def _move(
+    x: FloatArray,
+    x_bar: FloatArray | None,
+    y: FloatArray,
+    increment: FloatArray,
+    rates: _Rates,
+    ball: Ball | None,
+) -> _Point:
+    """Return x and x_bar after the step by `increment` (eta times the TD update at y)."""
+    if x_bar is not None and rates.acceleration is not None:
+        alpha, _, pull = rates.acceleration
+        x = x + pull * (y - x) + increment
+    else:
+        x = x + increment
+    if ball is not None:
+        x = ball.project(x.T).T
+    if x_bar is not None and rates.acceleration is not None:
+        x_bar = (1.0 - alpha) * x_bar + alpha * x
+    return x, x_bar
+
+
+def _mean_updates(
+    problem: TDProblem,
+    paths: IntArray,
+    sequences: _Sequences,
+    x: FloatArray,
+    x_bar: FloatArray | None,
+    ball: Ball | None,
+) -> Iterator[_Point]:
+    """One step per episode, along the mean update of its transitions."""
+    A_sum, b_sum, count = problem.sampled_sums(paths)
+    A = A_sum / count[..., None, None]
+    b = b_sum / count[..., None]
+    for e in range(len(paths)):
+        rates = sequences.at(np.array([e + 1]))
+        y = _look_ahead(x, x_bar, rates)
+        update = b[e].T - np.einsum("rij,jr->ir", A[e], y)
+        x, x_bar = _move(x, x_bar, y, rates.eta * update, rates, ball)
+        yield x, x_bar
+
+
+@dataclass(frozen=True)
+class _Transitions:
+    """The data of the t-th transitions of N paths, for all t (the first axis)."""
+
+    phi: FloatArray  # (length, d, N)
+    difference: FloatArray  # (length, d, N): phi(s) - discount phi(s')
+    reward: FloatArray  # (length, N)
+    live: NDArray[np.bool_] | None  # (length, N): not from a terminal state; None: all
+
+    @classmethod
+    def of(cls, problem: TDProblem, paths: IntArray) -> _Transitions:
+        """Look the transitions of paths of shape (N, length + 1) up."""
+        visited = np.ascontiguousarray(paths.T)
+        left, arrived = visited[:-1], visited[1:]
+        phi = np.ascontiguousarray(np.moveaxis(problem.features[left], -1, 1))
+        after = np.moveaxis(problem._live_features[arrived], -1, 1)
+        reward = problem.reward[left] + problem.arrival_reward[arrived]
+        live = ~problem.is_terminal[left] if problem.is_terminal.any() else None
+        return cls(phi, phi - problem.discount * after, reward, live)
+
+
+def _single_transitions(
+    problem: TDProblem,
+    paths: IntArray,
+    sequences: _Sequences,
+    k: IntArray,
+    x: FloatArray,
+    x_bar: FloatArray | None,
+    ball: Ball | None,
+) -> Iterator[_Point]:
+    """The transitions one by one."""
+    for e, episode in enumerate(paths):
+        data = _Transitions.of(problem, episode)
+        for t, rates in enumerate(_by_time(sequences.at(k[[e]]), data)):
+            y = _look_ahead(x, x_bar, rates)
+            delta = data.reward[t] - np.add.reduce(data.difference[t] * y, axis=0)
+            x, x_bar = _move(x, x_bar, y, rates.eta * delta * data.phi[t], rates, ball)
+        yield x, x_bar
+
+
+def _by_time(rates: _Rates, data: _Transitions) -> Iterator[_Rates]:
+    """Yield the rates of the N paths for each t, from rates of shape (episodes, 1 or length, R)."""
+    length, _, n_paths = data.phi.shape
+    constant = rates.eta.shape[1] == 1
+    flat = rates.map(lambda rate: np.moveaxis(rate, 1, 0).reshape(-1, n_paths))
+    now = flat.map(lambda rate: rate[0])
+    for t in range(length):
+        if not constant:
+            now = flat.map(lambda rate, t=t: rate[t])  # type: ignore[misc]
+        yield now if data.live is None else now.where(data.live[t])
+
+
+def _composed(
+    problem: TDProblem,
+    paths: IntArray,
+    sequences: _Sequences,
+    k: IntArray,
+    x: FloatArray,
+    x_bar: FloatArray | None,
+) -> Iterator[_Point]:
+    """The affine maps of whole episodes, built for many episodes at the same time."""
+    d, z = problem.dim, x if x_bar is None else np.concatenate([x, x_bar])
+    block = max(1, BLOCK // paths.shape[1])
+    for low in range(0, len(paths), block):
+        chunk = slice(low, low + block)
+        for image in _images(problem, paths[chunk], sequences.at(k[chunk]), len(z) // d):
+            z = np.einsum("ijr,jr->ir", image[:, :-1], z) + image[:, -1]
+            yield z[:d], None if x_bar is None else z[d:]
+
+
+def _images(problem: TDProblem, paths: IntArray, rates: _Rates, parts: int) -> FloatArray:
+    """Return [M, m] of each episode, shape (episodes, parts d, parts d + 1, replicates).
+
+    Column j < parts d is the image of the j-th unit vector when all rewards are 0, the last column
+    is the image of 0 with the rewards.
+    """
+    n_episodes, replicates, points = paths.shape
+    d, n_paths = problem.dim, n_episodes * replicates
+    data = _Transitions.of(problem, paths.reshape(n_paths, points))
+    unit = np.eye(parts * d, parts * d + 1)[:, :, None] * np.ones(n_paths)
+    x, x_bar = unit[:d], unit[d:] if parts == 2 else None
+    with_reward = np.zeros((parts * d + 1, 1))
+    with_reward[-1] = 1.0
+    for t, now in enumerate(_by_time(rates, data)):
+        y = _look_ahead(x, x_bar, now)
+        delta = with_reward * data.reward[t]
+        delta -= np.einsum("in,ijn->jn", data.difference[t], y)
+        x, x_bar = _move(x, x_bar, y, now.eta * delta * data.phi[t][:, None], now, None)
+    image = x if x_bar is None else np.concatenate([x, x_bar])
+    return np.moveaxis(image.reshape(parts * d, -1, n_episodes, replicates), 2, 0)
