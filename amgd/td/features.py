@@ -44,9 +44,9 @@ def fourier_features(
     Returns
     -------
     ndarray of float64, shape (n * n, d)
-        Row $s = n\,$row$\,+\,$column holds $\phi(s)$, with $x$ the coordinate of the column
-        and $y$ that of the row; $d = 3$ or $($order$ + 1)^2$.
-        Feature $(i, j)$ stands in column $i($order$ + 1) + j$.
+        Row s = n * row + column holds $\phi(s)$, with $x$ the coordinate of the column
+        and $y$ that of the row; d is 3 or (order + 1)**2.
+        Feature $(i, j)$ stands in column i * (order + 1) + j.
 
     Raises
     ------

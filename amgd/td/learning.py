@@ -191,33 +191,33 @@ def td0_accelerated(
 ) -> TDRun:
     """Run TD(0)-Acc, the paper's Algorithm 2 with TD updates, all seeds together.
 
-        Parameters
-        ----------
-        steps : StepSizes
-            alpha, beta, gamma and mu of Algorithm 2; the paper's are
-            ``theorem3_printed(mu, variant="k+1", delta=0.1)``.
-        problem, states, update, count, theta0, radius, record, compose
-            As for `td0`. Both x and x_bar start at `theta0`; it is x that is projected.
+    Parameters
+    ----------
+    steps : StepSizes
+        alpha, beta, gamma and mu of Algorithm 2; the paper's are
+        ``theorem3_printed(mu, variant="k+1", delta=0.1)``.
+    problem, states, update, count, theta0, radius, record, compose
+        As for `td0`. Both x and x_bar start at `theta0`; it is x that is projected.
 
-        Returns
-        -------
-        TDRun
-            `theta` holds x_bar.
+    Returns
+    -------
+    TDRun
+        `theta` holds x_bar.
 
-        Raises
-        ------
-        DivergenceError, ValueError, TypeError
-            As for `td0`.
+    Raises
+    ------
+    DivergenceError, ValueError, TypeError
+        As for `td0`.
 
-        Examples
-        --------
-        >>> from amgd.descent.steps import theorem3_printed
-        >>> from amgd.td import GridWorld, fourier_features
-        >>> problem = TDProblem.from_gridworld(GridWorld(10), fourier_features(10), law="episode")
-        >>> states = problem.sample_episodes(50, rng=np.random.default_rng(0), replicates=2)
-        >>> run = td0_accelerated(problem, states, theorem3_printed(1.0, "k+1", delta=0.1))
-        >>> run.episodes, run.theta.shape
-        (array([ 0, 10, 20, 30, 40, 50]), (6, 2, 3))
+    Examples
+    --------
+    >>> from amgd.descent.steps import theorem3_printed
+    >>> from amgd.td import GridWorld, fourier_features
+    >>> problem = TDProblem.from_gridworld(GridWorld(10), fourier_features(10), law="episode")
+    >>> states = problem.sample_episodes(50, rng=np.random.default_rng(0), replicates=2)
+    >>> run = td0_accelerated(problem, states, theorem3_printed(1.0, "k+1", delta=0.1))
+    >>> run.episodes, run.theta.shape
+    (array([ 0, 10, 20, 30, 40, 50]), (6, 2, 3))
     """
     steps = _accelerated_steps(steps)
     sequences = _Sequences(matched(steps), steps)
