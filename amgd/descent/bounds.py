@@ -727,7 +727,7 @@ def lemma_lag(
     ell: float,
     chain: MarkovChain,
 ) -> Any:
-    """Lemmas 3' and 4': |E<Delta_k, z - x_tilde_{k-1}>|, by looking back s steps, 1 <= s <= k.
+    """Lemmas 3' and 4': the modulus of E<Delta_k, z - x_tilde_{k-1}>, by a lag 1 <= s <= k.
 
     Formula, with eta = gamma / (1 + mu gamma)::
 
@@ -783,7 +783,7 @@ def lemma_lag(
 def lemma_poisson(
     k: Any, *, steps: StepSizes, B: float, sigma: float, M: float, ell: float, T: float
 ) -> Any:
-    """Lemma P: |E sum_{t<=k} t <Delta_t, z - x_tilde_{t-1}>| for alpha_t = 2 / (t + 1).
+    """Lemma P: modulus of E sum_{t<=k} t <Delta_t, z - x_tilde_{t-1}>, alpha_t = 2 / (t + 1).
 
     Formula, with eta = gamma / (1 + mu gamma)::
 

@@ -9,18 +9,18 @@ So a rule belongs to one of the two, and :class:`StepSizes` says to which.
 The index k starts at 1 everywhere and :math:`\alpha_1=1`, which makes :math:`\bar x_0` irrelevant.
 All rules but Nesterov's with constant momentum use :math:`\alpha_k=2/(k+1)`.
 
-==================  =====================================================  ==========
-rule                gamma                                                  algorithm
-==================  =====================================================  ==========
-``sgd``             beta_k (Algorithm 1 is then SGD)                       nonconvex
-``theorem1``        anything in [beta, (1 + alpha_k) beta]                 nonconvex
-``nesterov``        beta_k / alpha_k (Nesterov's method)                   nonconvex
-``ghadimi_lan``     k beta_k / 2                                           nonconvex
-``theorem2_printed``  1 / (2 L sqrt(k + 1))                                convex
-``theorem2``        k / (4 L + c k^(3/2))                                  convex
-``theorem3_printed``  2 delta / (mu k) or 2 delta / (mu (k + 1))           convex
-``theorem3``        1 / (mu (k - 1) / 2 + 4 L / k)                         convex
-==================  =====================================================  ==========
+====================  ================================================  ==========
+rule                  gamma                                             algorithm
+====================  ================================================  ==========
+``sgd``               beta_k (Algorithm 1 is then SGD)                  nonconvex
+``theorem1``          anything in [beta, (1 + alpha_k) beta]            nonconvex
+``nesterov``          beta_k / alpha_k (Nesterov's method)              nonconvex
+``ghadimi_lan``       k beta_k / 2                                      nonconvex
+``theorem2_printed``  1 / (2 L sqrt(k + 1))                             convex
+``theorem2``          k / (4 L + c k^(3/2))                             convex
+``theorem3_printed``  2 delta / (mu k) or 2 delta / (mu (k + 1))        convex
+``theorem3``          1 / (mu (k - 1) / 2 + 4 L / k)                    convex
+====================  ================================================  ==========
 """
 
 from collections.abc import Callable

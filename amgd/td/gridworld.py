@@ -2,7 +2,7 @@ r"""The GridWorld of the paper's Figure 1, exactly, and as a Gymnasium environme
 
 An agent walks on n x n cells from the top-left to the bottom-right corner; a step against a wall
 leaves it where it is.
-State $s = n\,$row$\,+\,$column; the actions are those of the paper, in its order: up, down, left,
+State s = n * row + column; the actions are those of the paper, in its order: up, down, left,
 right.
 What the goal does is left open by the paper, and it decides whether its claims hold:
 
@@ -211,7 +211,7 @@ class GridWorld:
         return bool(abs(flow - flow.T).max() <= 1e-12)
 
     def value(self, discount: float) -> FloatArray:
-        r"""Return the value function $V$, the solution of $(I - $ discount $P) V = r$.
+        r"""Return the value function $V$, the solution of $V = r + \text{discount}\, P V$.
 
         Where the goal absorbs, V is 0 there: the episode is over. Where it resets, the next
         episode counts too.
