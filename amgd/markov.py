@@ -1,0 +1,1255 @@
+r"""Finite Markov chains: stationary law, distance to it, mixing times, exact sampling.
+
+A chain on the states ``0, ..., n-1`` is a matrix :math:`P` with non-negative entries and rows that
+sum to one.  Two states communicate when each can be reached from the other; a communicating class
+that cannot be left is recurrent.  With one recurrent class the stationary law :math:`\pi = \pi P`
+is unique.  The book measures how far the chain is from it, from the worst start, by
+
+.. math:: d(k) = \max_i \tfrac12 \sum_j |P^k_{ij} - \pi_j|.
+
+Four numbers are read off this curve: ``mixing_time(delta)``, the first :math:`k \ge 1` with
+:math:`d(k) \le \delta`; ``mixing_sum``, :math:`T = \sum_{t\ge1} d(t)`; ``mixing_constant``,
+:math:`C^* = \sup_k k / \log(1/d(k))`; and ``poisson_mixing``, :math:`T_* \le T`, which needs no
+curve at all.
+
+How the numbers are kept accurate
+---------------------------------
+*Stationary law.*  Elimination of Grassmann, Taksar and Heyman (1985): no subtraction occurs, so
+every entry has a small relative error, however badly the chain is conditioned.
+
+*Powers.*  :math:`P^k` is a product of the matrices :math:`P^{2^j}`.  All terms of such a product
+are non-negative, so small entries keep their relative accuracy; after each product the largest
+entry of a row is set to one minus the others, which stops the drift of the row sums.  As soon as
+:math:`d(k) \le 1/4` the matrix is centred, :math:`D^k = P^k - 1\pi^T`, because
+:math:`D^a D^b = D^{a+b}` and the small numbers :math:`d(k)` then keep their relative accuracy too.
+A binary exponent is carried beside a centred matrix, so it cannot underflow.
+
+*Rounding floor.*  A product of :math:`n \times n` matrices has a rounding error of up to
+``n * eps`` times the product of the norms.  A centred matrix below that level cannot be told from
+zero, and is set to zero.  Chains that forget their start exactly get :math:`d(k) = 0` in this way.
+
+*Bounds on what is not computed.*  :math:`\bar d(k) = \max_{i,j} TV(P^k_i, P^k_j)` obeys
+:math:`d \le \bar d \le 2d`, :math:`\bar d(s+t) \le \bar d(s) \bar d(t)` and
+:math:`d(s+t) \le d(s)\bar d(t)` (Levin and Peres, Markov Chains and Mixing Times, chapter 4).
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "MarkovChain",
+    "de_bruijn",
+    "iid",
+    "lazy_cycle",
+    "sticky",
+    "two_clusters",
+    "two_state",
+]
+
+Array = NDArray[np.float64]
+
+_EPS = float(np.finfo(np.float64).eps)
+_ROW_TOLERANCE = 1e-8  # how far a row may be from one in float64
+_ROW_TOLERANCE_SINGLE = 1e-6  # the same for float32 and shorter types
+_TIE = 1e-12  # d(k) and delta count as equal within this relative distance
+_SUM_TOLERANCE = 1e-12  # relative accuracy aimed at by mixing_sum
+_SUP_TOLERANCE = 1e-10  # relative accuracy aimed at by mixing_constant
+_BLOCK = 2**20  # uniforms drawn at once by sample
+
+
+class _Power(NamedTuple):
+    """``P^k`` if not centred, otherwise ``P^k - 1 pi^T = matrix * 2**exponent``."""
+
+    matrix: Array
+    exponent: int
+    centred: bool
+
+
+class MarkovChain:
+    r"""A Markov chain on the states ``0, ..., n-1``.
+
+    Parameters
+    ----------
+    transition : array_like, shape (n, n)
+        Row ``i`` is the law of the next state when the present one is ``i``.
+        Rows must sum to one within 1e-8, or within 1e-6 when the array is float32 (its own rounding
+        is of that size); each row is then divided by its sum in float64.
+
+    Raises
+    ------
+    TypeError
+        A sparse matrix, or entries that are not real numbers.
+    ValueError
+        Not square, empty, NaN, infinite, negative, or a row that does not sum to one.
+
+    Examples
+    --------
+    >>> chain = MarkovChain([[0.9, 0.1], [0.3, 0.7]])
+    >>> chain.stationary
+    array([0.75, 0.25])
+    >>> chain.mixing_time(0.01)
+    9
+    """
+
+    def __init__(self, transition: ArrayLike) -> None:
+        """Check and copy the matrix."""
+        self._transition = _check_transition(transition)
+
+    def __repr__(self) -> str:
+        """Tell the number of states.
+
+        >>> MarkovChain([[0.5, 0.5], [1, 0]])
+        MarkovChain(n_states=2)
+        """
+        return f"MarkovChain(n_states={self.n_states})"
+
+    @property
+    def n_states(self) -> int:
+        """Number of states.
+
+        >>> de_bruijn(3).n_states
+        8
+        """
+        return len(self._transition)
+
+    @property
+    def transition(self) -> Array:
+        """Transition matrix, float64, read-only, shape (n, n).
+
+        >>> two_state(0.25, 0.5).transition
+        array([[0.75, 0.25],
+               [0.5 , 0.5 ]])
+        """
+        return self._transition
+
+    # ------------------------------------------------------------------ structure
+
+    @cached_property
+    def communicating_classes(self) -> tuple[tuple[int, ...], ...]:
+        """States that reach each other, ordered by their smallest state.
+
+        >>> MarkovChain([[0.5, 0.5, 0], [0, 0, 1], [0, 1, 0]]).communicating_classes
+        ((0,), (1, 2))
+        """
+        # Imported here: it takes a quarter of a second, and sampling does not need it.
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        graph = csr_array(self._transition > 0)
+        _, labels = connected_components(graph, directed=True, connection="strong")
+        members: dict[int, list[int]] = {}
+        for state, label in enumerate(labels.tolist()):
+            members.setdefault(label, []).append(state)
+        return tuple(tuple(states) for states in members.values())
+
+    @cached_property
+    def recurrent_classes(self) -> tuple[tuple[int, ...], ...]:
+        """Communicating classes that cannot be left; every other state is transient.
+
+        >>> MarkovChain([[0.5, 0.5, 0], [0, 0, 1], [0, 1, 0]]).recurrent_classes
+        ((1, 2),)
+        """
+        closed = []
+        for states in self.communicating_classes:
+            leaving = self._transition[list(states)]
+            leaving[:, list(states)] = 0.0
+            if not leaving.any():
+                closed.append(states)
+        return tuple(closed)
+
+    def _within(self, states: tuple[int, ...]) -> Array:
+        index = np.array(states)
+        block: Array = self._transition[index[:, None], index]
+        return block
+
+    @cached_property
+    def is_irreducible(self) -> bool:
+        """Whether every state reaches every other.
+
+        >>> MarkovChain([[1, 0], [0.5, 0.5]]).is_irreducible
+        False
+        """
+        return len(self.communicating_classes) == 1
+
+    @cached_property
+    def period(self) -> int:
+        """Least common multiple of the periods of the recurrent classes.
+
+        For an irreducible chain this is the greatest common divisor of the lengths of its cycles.
+
+        >>> MarkovChain([[0, 1, 0], [0, 0, 1], [1, 0, 0]]).period
+        3
+        """
+        periods = [_period(self._within(states) > 0) for states in self.recurrent_classes]
+        return math.lcm(*periods)
+
+    @property
+    def is_aperiodic(self) -> bool:
+        """Whether the period is one.
+
+        >>> two_state(1, 1).is_aperiodic
+        False
+        """
+        return self.period == 1
+
+    @cached_property
+    def is_reversible(self) -> bool:
+        """Whether ``pi_i P_ij = pi_j P_ji`` for all pairs, within 1e-10 of the larger side.
+
+        Raises
+        ------
+        ValueError
+            If there are several recurrent classes, hence several stationary laws.
+
+        Examples
+        --------
+        >>> lazy_cycle(5).is_reversible, de_bruijn(3).is_reversible
+        (True, False)
+        """
+        flow = self.stationary[:, None] * self._transition
+        return bool(np.all(np.abs(flow - flow.T) <= 1e-10 * np.maximum(flow, flow.T)))
+
+    # ------------------------------------------------------------------ stationary law
+
+    @cached_property
+    def stationary(self) -> Array:
+        """The stationary law, read-only, shape (n,); zero on transient states.
+
+        Every entry is accurate relative to itself, not only to the largest one.
+
+        Raises
+        ------
+        ValueError
+            If there are several recurrent classes, hence several stationary laws.
+
+        Examples
+        --------
+        >>> two_state(1e-12, 3e-12).stationary
+        array([0.75, 0.25])
+        """
+        if len(self.recurrent_classes) > 1:
+            raise ValueError(
+                "stationary law is not unique: the chain has "
+                f"{len(self.recurrent_classes)} recurrent classes {_show(self.recurrent_classes)} "
+                "(expected 1); study one class at a time, MarkovChain(P[np.ix_(states, states)])"
+            )
+        states = self.recurrent_classes[0]
+        law = np.zeros(self.n_states)
+        law[list(states)] = _gth(self._within(states))
+        law.flags.writeable = False
+        return law
+
+    def law(self, k: int, initial: int | ArrayLike) -> Array:
+        """Law of the state after k steps, shape (n,).
+
+        Parameters
+        ----------
+        k : int
+            Number of steps, at least 0.
+        initial : int or array_like, shape (n,)
+            First state, or its law.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``k`` or ``initial`` is not of this kind.
+
+        Examples
+        --------
+        >>> two_state(0.5, 0.25).law(2, initial=0)
+        array([0.375, 0.625])
+        """
+        steps = _check_steps(k)
+        if steps.ndim:
+            raise TypeError(f"k must be one int: got an array of shape {steps.shape}")
+        if np.ndim(initial) == 0:
+            start = np.zeros(self.n_states)
+            start[_check_states(initial, self.n_states)] = 1.0
+        else:
+            start = _check_law(initial, "initial", self.n_states)
+        if int(steps) == 0:
+            return start
+        # Plain powers of P: the centred form would need the stationary law to be unique.
+        return np.asarray(start @ np.linalg.matrix_power(self._transition, int(steps)))
+
+    # ------------------------------------------------------------------ distance to stationarity
+
+    def tv_distance(self, k: int | ArrayLike) -> Any:
+        r"""Worst total variation distance to the stationary law after k steps.
+
+        :math:`d(k) = \max_i \frac12 \sum_j |P^k_{ij} - \pi_j|`, from powers of the matrix; large k
+        cost about :math:`2 \log_2 k` products.
+
+        Parameters
+        ----------
+        k : int or array_like of int
+            Number of steps, at least 0; ``d(0) = 1 - min(pi)``.
+
+        Returns
+        -------
+        float or ndarray of float64
+            Shape of ``k``.
+
+        Raises
+        ------
+        TypeError
+            If ``k`` is not an integer.
+        ValueError
+            If ``k`` is negative, or the chain has several stationary laws.
+
+        Examples
+        --------
+        >>> two_state(0.25, 0.25).tv_distance([0, 1, 2])
+        array([0.5  , 0.25 , 0.125])
+        """
+        steps = _check_steps(k)
+        unique, where = np.unique(steps, return_inverse=True)
+        values = np.empty(len(unique))
+        power: _Power | None = None
+        reached = 0
+        for index, target in enumerate(unique.tolist()):
+            power = self._advance(power, int(target) - reached)
+            reached = int(target)
+            values[index] = self._distance(power)
+        curve = values[where].reshape(steps.shape)
+        if steps.ndim == 0:
+            return float(curve)
+        curve.flags.writeable = False
+        return curve
+
+    def mixing_time(self, delta: float) -> int:
+        r"""Smallest :math:`k \ge 1` with :math:`d(k) \le \delta`.
+
+        The curve never rises, so squaring finds a bracket and bisection the answer.
+        Distances within a relative 1e-12 of ``delta`` count as equal to it.
+
+        Parameters
+        ----------
+        delta : float
+            In (0, 1].
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``delta`` is not such a number, or the chain is reducible or periodic.
+
+        Examples
+        --------
+        >>> two_state(0.05, 0.05).mixing_time(0.01)
+        38
+        >>> two_state(1e-9, 1e-9).mixing_time(0.25)
+        346573590
+        """
+        if isinstance(delta, (bool, np.bool_)) or not isinstance(
+            delta, (int, float, np.integer, np.floating)
+        ):
+            raise TypeError(f"delta must be a number in (0, 1]: got {delta!r}")
+        if not 0 < delta <= 1:
+            raise ValueError(f"delta must lie in (0, 1]: got {delta}")
+        self._require_ergodic("mixing_time")
+        target = math.log(delta) + _TIE
+        level = 0
+        while self._log_distance(self._dyadic(level)) > target:
+            level += 1
+        if level == 0:
+            return 1
+        # d(2^(level-1)) > delta >= d(2^level): add the smaller powers of two from above.
+        reached, power = 1 << (level - 1), self._dyadic(level - 1)
+        for smaller in range(level - 2, -1, -1):
+            candidate = self._multiply(power, self._dyadic(smaller))
+            if self._log_distance(candidate) > target:
+                reached, power = reached + (1 << smaller), candidate
+        return reached + 1
+
+    @property
+    def mixing_sum(self) -> float:
+        r"""Sum of the distances, :math:`T = \sum_{t \ge 1} d(t)`.
+
+        The first terms are added one by one.  The rest is a geometric series with the ratio
+        ``second_modulus``, once the powers of P can be shown to follow one; ``mixing_sum_error``
+        bounds what this leaves out.  A slow chain whose powers follow no geometric series soon
+        enough is summed in blocks, each between a lower and an upper bound.
+
+        Raises
+        ------
+        ValueError
+            If the chain is reducible or periodic.
+
+        Examples
+        --------
+        >>> round(two_state(0.05, 0.05).mixing_sum, 12)
+        4.5
+        >>> iid([0.2, 0.8]).mixing_sum
+        0.0
+        """
+        self._require_ergodic("mixing_sum")
+        return self._mixing_sum[0]
+
+    @property
+    def mixing_sum_error(self) -> float:
+        """Bound on the truncation error of ``mixing_sum`` (absolute; rounding is not counted).
+
+        It is at most 1e-12 of the sum for chains of up to a hundred states that mix within some
+        thousand steps, and for slower ones soon ruled by one real eigenvalue; for others it tells
+        how much is known.
+
+        Raises
+        ------
+        ValueError
+            If the chain is reducible or periodic.
+
+        Examples
+        --------
+        >>> chain = two_clusters(8, 1e-6)
+        >>> chain.mixing_sum_error < 1e-12 * chain.mixing_sum
+        True
+        """
+        self._require_ergodic("mixing_sum_error")
+        return self._mixing_sum[1]
+
+    @property
+    def mixing_constant(self) -> float:
+        r"""The least C with :math:`d(k) \le e^{-k/C}` for all :math:`k \ge 1`.
+
+        It is :math:`C^* = \sup_{k\ge1} k / \log(1/d(k))`, where k with :math:`d(k) = 0` count as
+        zero.  It is at least the limit of these quotients, which is
+        :math:`1/\log(1/\rho)` with :math:`\rho` = ``second_modulus``.  Branch and bound finds the
+        supremum: on :math:`a \le k < b` the quotient is at most :math:`(b-1)/\log(1/d(a))`; beyond
+        :math:`n` it is at most :math:`n/(n\log(1/\rho) - \log A_n)`, where
+        :math:`d(k) \le A_n \rho^k` for :math:`k \ge n` comes from the eigenvectors, or
+        :math:`(1 + 1/q)\, m/\log(1/\bar d(m))` for :math:`n = qm`.
+        A constant beyond the range of float64 (a state of stationary mass below 1e-308) is ``inf``.
+
+        Raises
+        ------
+        ValueError
+            If the chain is reducible or periodic.
+
+        Examples
+        --------
+        >>> round(two_state(0.05, 0.05).mixing_constant, 3)
+        9.491
+        >>> round(de_bruijn(4).mixing_constant, 3)
+        7.489
+        """
+        self._require_ergodic("mixing_constant")
+        return self._mixing_constant[0]
+
+    @property
+    def mixing_constant_error(self) -> float:
+        """How much larger than ``mixing_constant`` the supremum may be, by the bounds used.
+
+        It is at most 1e-10 of the constant unless the search had to be cut short.
+
+        Raises
+        ------
+        ValueError
+            If the chain is reducible or periodic.
+
+        Examples
+        --------
+        >>> two_state(0.05, 0.05).mixing_constant_error < 1e-9
+        True
+        """
+        self._require_ergodic("mixing_constant_error")
+        return self._mixing_constant[1]
+
+    @cached_property
+    def second_modulus(self) -> float:
+        r"""Largest modulus :math:`\rho` of the eigenvalues other than the one at 1.
+
+        Computed as the limit of :math:`d(k)^{1/k}` by repeated squaring.  Chains that become exactly
+        stationary give 0, where a routine for eigenvalues returns noise; other matrices without a
+        basis of eigenvectors still lose digits (the lazy de Bruijn chain with 5 bits gives 0.508
+        for 1/2).
+
+        Raises
+        ------
+        ValueError
+            If the chain is reducible or periodic.
+
+        Examples
+        --------
+        >>> round(two_state(0.7, 0.8).second_modulus, 14), de_bruijn(6).second_modulus
+        (0.5, 0.0)
+        """
+        self._require_ergodic("second_modulus")
+        return math.exp(-self._rate)
+
+    @cached_property
+    def poisson_mixing(self) -> float:
+        r"""Mixing measured through Poisson's equation, no more than ``mixing_sum``.
+
+        :math:`T_* = \frac12 \|(I - P + 1\pi^T)^{-1} - I\|_\infty`, one matrix inverse.
+        It is finite for periodic chains too.  Its relative error is about ``1e-16 * T_*``.
+
+        Raises
+        ------
+        ValueError
+            If the stationary law is not unique.
+
+        Examples
+        --------
+        >>> round(two_state(0.05, 0.05).poisson_mixing, 10), two_state(1, 1).poisson_mixing
+        (4.5, 0.25)
+        """
+        identity = np.eye(self.n_states)
+        inverse = np.linalg.inv(identity - self._transition + self.stationary).astype(np.float64)
+        size = _norm(inverse - identity)
+        return 0.5 * size if size > self.n_states * _EPS * _norm(inverse) else 0.0
+
+    # ------------------------------------------------------------------ sampling
+
+    def sample(
+        self,
+        length: int,
+        *,
+        rng: np.random.Generator,
+        replicates: int = 1,
+        initial: int | ArrayLike | None = None,
+    ) -> NDArray[np.int64]:
+        """Draw independent paths of the chain.
+
+        One uniform number is used per replicate and step, time after time, and the next state is
+        found by bisection in the cumulative sums of the row.  A path drawn in blocks, each started
+        from the last states of the one before, equals the path drawn at once.  A state of
+        probability zero is never drawn.
+
+        Parameters
+        ----------
+        length : int
+            Number of states of a path, the initial one included; at least 1.
+        rng : numpy.random.Generator
+            Source of randomness.
+        replicates : int
+            Number of paths.
+        initial : None, int, int array (replicates,) or float array (n_states,)
+            First states: drawn from the stationary law, given, given for each path, or drawn from
+            this law.  Given states use no random number.
+
+        Returns
+        -------
+        ndarray of int64, shape (replicates, length)
+            Stored time after time: column ``t`` is contiguous.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not of the kind above.
+
+        Examples
+        --------
+        >>> chain = MarkovChain([[0, 1, 0], [0, 0, 1], [1, 0, 0]])
+        >>> chain.sample(5, rng=np.random.default_rng(0), initial=1)
+        array([[1, 2, 0, 1, 2]])
+        """
+        length = _check_count(length, "length")
+        replicates = _check_count(replicates, "replicates")
+        if not isinstance(rng, np.random.Generator):
+            raise TypeError(
+                f"rng must be a numpy.random.Generator: got {type(rng).__name__}; "
+                "use np.random.default_rng(seed)"
+            )
+        path = np.empty((length, replicates), dtype=np.int64)
+        path[0] = self._initial_states(rng, replicates, initial)
+        table = self._cumulative
+        block = max(1, _BLOCK // replicates)
+        for start in range(1, length, block):
+            stop = min(start + block, length)
+            uniforms = rng.random((stop - start, replicates))
+            for time in range(start, stop):
+                _invert(table, path[time - 1], uniforms[time - start], out=path[time])
+        return path.T
+
+    def _initial_states(
+        self, rng: np.random.Generator, replicates: int, initial: int | ArrayLike | None
+    ) -> NDArray[np.int64]:
+        if initial is not None:
+            given = np.asarray(initial)
+            if given.ndim == 0 or given.dtype.kind != "f":
+                states = _check_states(given, self.n_states)
+                if states.shape not in ((), (replicates,)):
+                    raise ValueError(
+                        "initial states must be one int or one for each replicate: got shape "
+                        f"{states.shape} (expected ({replicates},)); a law must be a float array"
+                    )
+                return np.broadcast_to(states, (replicates,))
+            law = _check_law(given, "initial", self.n_states)
+        else:
+            law = self.stationary
+        states = np.empty(replicates, dtype=np.int64)
+        row = np.zeros(replicates, dtype=np.int64)
+        _invert(_cumulative(law[None, :]), row, rng.random(replicates), out=states)
+        return states
+
+    @cached_property
+    def _cumulative(self) -> Array:
+        return _cumulative(self._transition)
+
+    # ------------------------------------------------------------------ powers of the matrix
+
+    def _dyadic(self, level: int) -> _Power:
+        """``P**(2**level)``, kept for the next call."""
+        ladder = self._ladder
+        while len(ladder) <= level:
+            ladder.append(self._multiply(ladder[-1], ladder[-1]))
+        return ladder[level]
+
+    @cached_property
+    def _ladder(self) -> list[_Power]:
+        return [self._settle(_close_rows(self._transition.copy()))]
+
+    def _multiply(self, left: _Power, right: _Power) -> _Power:
+        if not (left.centred or right.centred):
+            return self._settle(_close_rows(left.matrix @ right.matrix))
+        # Both are centred: a factor P would leave rounding errors in the direction of pi undamped.
+        left, right = self._centre(left), self._centre(right)
+        noise = self.n_states * _EPS * _norm(left.matrix) * _norm(right.matrix)
+        if noise == 0.0:
+            return _Power(np.zeros_like(left.matrix), 0, True)
+        return _rescale(left.matrix @ right.matrix, left.exponent + right.exponent, noise)
+
+    def _settle(self, matrix: Array) -> _Power:
+        """Centre a power of P once its rows are close to pi."""
+        centred = matrix - self.stationary
+        if _norm(centred) > 0.5:
+            return _Power(matrix, 0, False)
+        return _rescale(centred, 0, self.n_states * _EPS)
+
+    def _centre(self, power: _Power) -> _Power:
+        if power.centred:
+            return power
+        return _Power(power.matrix - self.stationary, 0, True)
+
+    def _advance(self, power: _Power | None, steps: int) -> _Power | None:
+        """Multiply by ``P**steps``; None is the identity."""
+        for level in range(steps.bit_length()):
+            if steps >> level & 1:
+                factor = self._dyadic(level)
+                power = factor if power is None else self._multiply(power, factor)
+        return power
+
+    def _distance(self, power: _Power | None) -> float:
+        if power is None:
+            return 1.0 - float(self.stationary.min())
+        return math.ldexp(0.5 * _norm(self._centre(power).matrix), power.exponent)
+
+    def _log_distance(self, power: _Power) -> float:
+        """``log d(k)``, also where d(k) would underflow or be rounded to one."""
+        if not power.centred:  # d(k) = 1 - (least overlap of a row with pi)
+            overlap = np.minimum(power.matrix, self.stationary).sum(axis=1).min()
+            return math.log1p(-min(float(overlap), 1.0 - _EPS))
+        half = 0.5 * _norm(power.matrix)
+        return math.log(half) + power.exponent * math.log(2.0) if half > 0 else -math.inf
+
+    @cached_property
+    def _rate(self) -> float:
+        """``log(1/rho)``; infinite when some power of P equals ``1 pi^T``.
+
+        ``rho**m <= 2 d(m)`` and the two sides differ by a factor that is bounded or a power of m,
+        so at ``m`` = 2**60 relaxation times the exponents agree to the last digit.
+        """
+        level = 0
+        while not self._dyadic(level).centred:
+            level += 1
+        power = self._dyadic(level)
+        for _ in range(60):
+            power, level = self._multiply(power, power), level + 1
+        if not power.matrix.any() and self._dyadic(0).matrix.any() and self.is_reversible:
+            # All powers fell below the rounding floor at once, yet a reversible chain has a basis
+            # of eigenvectors: rho is an eigenvalue of the similar matrix sqrt(P_ij P_ji).
+            values = np.linalg.eigvalsh(np.sqrt(self._transition * self._transition.T))
+            return -math.log(max(abs(values[0]), abs(values[-2])))
+        return math.ldexp(-(self._log_distance(power) + math.log(2.0)), -level)
+
+    # ------------------------------------------------------------------ sum of the distances
+
+    @cached_property
+    def _mixing_sum(self) -> tuple[float, float]:
+        """Value and error bound of the sum."""
+        budget = int(np.clip(3e10 / self.n_states**3, 100, 20_000))
+        terms: list[float] = []
+        power, first = self._dyadic(0), self._dyadic(0)
+        check = 1
+        for time in range(1, budget):
+            if time == check:
+                total = math.fsum(terms)
+                tail, radius = self._geometric_tail(power, _SUM_TOLERANCE * (total + 1.0))
+                if radius <= _SUM_TOLERANCE * (total + tail):
+                    return total + tail, radius
+                check = time + max(1, time // 4)
+            terms.append(self._distance(power))
+            power = self._multiply(power, first)
+        return self._block_sum(math.fsum(terms), power, max(200, budget // 4))
+
+    def _geometric_tail(self, power: _Power, enough: float = math.inf) -> tuple[float, float]:
+        r"""Value and error bound of :math:`\sum_{s\ge0} d(t+s)` as the series d(t) rho^s.
+
+        For any numbers :math:`\theta_h`, put :math:`e_h = \frac12\|D^{t+h} - \theta_h D^t\|`.
+        Then :math:`|d(t+r+h) - |\theta_h| d(t+r)| \le e_h` for all :math:`r \ge 0`.
+        With :math:`\theta_h = (\pm\rho)^h` and h = 1, 2, 4, ... this compares the sum over 2h terms
+        with :math:`1 + \rho^h` times the sum over h terms, at a cost of :math:`h e_h`.
+        When h is the mixing time m, the sums over later stretches of m terms follow one another by
+        the factor :math:`\rho^m` at a cost of :math:`m e_m \bar d(m)^q`, :math:`q = 0, 1, ...`
+        The work stops early, with an infinite bound, once some :math:`e_h (1-\rho)` is above
+        ``enough``.
+        """
+        here = self._centre(power)
+        start = self._distance(power)
+        ratio_one = -math.expm1(-self._rate)
+        error, level = 0.0, 0
+        while True:
+            length, factor = 2.0**level, math.exp(-self._rate * 2.0**level)
+            step = self._dyadic(level)
+            ahead = self._centre(self._multiply(power, step))
+            ahead_matrix = np.ldexp(ahead.matrix, ahead.exponent - here.exponent)
+            gap = _norm(ahead_matrix - factor * here.matrix)
+            if level == 0:  # an eigenvalue -rho alternates
+                gap = min(gap, _norm(ahead_matrix + factor * here.matrix))
+            gap = 0.5 * math.ldexp(gap, here.exponent)
+            if gap > enough / ratio_one:
+                return start / ratio_one, math.inf
+            if self._distance(step) <= 0.25:
+                break
+            error = error * (1.0 + factor) + length * gap
+            level += 1
+        later = length * gap / (1.0 - 2.0 * self._distance(step))
+        ratio = -math.expm1(-self._rate * length)
+        return start / ratio_one, (error + later) / ratio
+
+    def _block_sum(self, total: float, power: _Power, budget: int) -> tuple[float, float]:
+        r"""Finish the sum in blocks of h = 2^j terms between two bounds.
+
+        Below: :math:`\sum_{s<h} d(t+s) \ge \frac12\|\sum_{s<h} D^{t+s}\|`, and the terms fall.
+        Above: a norm is convex, so :math:`d(t+s)` lies below the chord of d from t to t+h, plus
+        :math:`\frac{s(h-s)}2 \cdot \frac12\|(I-P)^2 D^t\|` for the curvature of :math:`D^t`.
+        """
+        tolerance = 1e-8
+        identity = np.eye(self.n_states)
+        bend = (identity - self._transition) @ (identity - self._transition)
+        sums = [identity]  # sum of P^s over s < 2^j
+        low = high = total
+        level, shortened = 0, False
+        for count in range(budget):
+            if count % 32 == 0:
+                tail, radius = self._geometric_tail(power)
+                if radius <= tolerance * (low + tail) or count + 32 >= budget:
+                    break
+            # Ask for less where blocks of this length would not reach the end in time.
+            if shortened and 30.0 / self._rate > (budget - count) * 2.0**level:
+                tolerance = min(0.5, 4.0 * tolerance)
+            shortened = False
+            matrix = self._centre(power).matrix
+            curvature = 0.5 * math.ldexp(_norm(bend @ matrix), power.exponent)
+            here = self._distance(power)
+            while True:
+                length = 2.0**level
+                while len(sums) <= level:
+                    half = self._plain(self._dyadic(len(sums) - 1))
+                    sums.append(sums[-1] + half @ sums[-1])
+                end = self._multiply(power, self._dyadic(level))
+                there = self._distance(end)
+                below = 0.5 * math.ldexp(_norm(matrix @ sums[level]), power.exponent)
+                below = max(below, there * length)
+                chord = here * length - (here - there) * (length - 1.0) / 2.0
+                above = min(here * length, chord + curvature * (length**3 - length) / 12.0)
+                if level == 0 or above - below <= tolerance * below:
+                    break
+                level -= 1
+                shortened = True
+            low, high = low + min(below, above), high + above
+            power = end
+            level += 1
+        low, high = low + max(tail - radius, 0.0), high + tail + radius
+        return 0.5 * (low + high), 0.5 * (high - low)
+
+    def _plain(self, power: _Power) -> Array:
+        if not power.centred:
+            return power.matrix
+        return np.ldexp(power.matrix, power.exponent) + self.stationary
+
+    # ------------------------------------------------------------------ mixing constant
+
+    @cached_property
+    def _mixing_constant(self) -> tuple[float, float]:
+        """Value and error bound of the supremum, by best-first branch and bound."""
+        limit = 1.0 / self._rate
+        best = limit
+        budget = int(np.clip(1e9 / self.n_states**3, 100, 3_000))
+
+        def quotient(k: int, power: _Power | None = None) -> tuple[float, float]:
+            """``k / log(1/d(k))`` and ``log(1/d(k))``."""
+            power = self._advance(None, k) if power is None else power
+            assert power is not None
+            depth = -self._log_distance(power)
+            return (k / depth if depth > 0 else math.inf), depth
+
+        # Entries (-bound, first, end): end 0 is the open tail.
+        queue: list[tuple[float, int, int, float]] = [(-math.inf, 1, 0, 0.0)]
+        for _ in range(budget):
+            bound, first, end, depth = heapq.heappop(queue)
+            if -bound <= best * (1.0 + _SUP_TOLERANCE):
+                return best, (max(0.0, -bound - best) if best < math.inf else 0.0)
+            if end == 0:  # cut the next dyadic interval off the tail
+                level = first.bit_length() - 1
+                value, depth = quotient(first, self._dyadic(level))
+                best = max(best, value)
+                pieces = [(first, 2 * first, depth)]
+                heapq.heappush(queue, (-self._tail_bound(2 * first), 2 * first, 0, 0.0))
+            else:
+                middle = (first + end) // 2
+                value, deeper = quotient(middle)
+                best = max(best, value)
+                pieces = [(first, middle, depth), (middle, end, deeper)]
+            for left, right, depth in pieces:
+                if right - left > 1:  # the first point is evaluated already
+                    bound = min(
+                        (right - 1) / depth if depth > 0 else math.inf, self._tail_bound(left)
+                    )
+                    heapq.heappush(queue, (-bound, left, right, depth))
+        return best, max(0.0, -queue[0][0] - best)
+
+    def _tail_bound(self, first: int) -> float:
+        """Upper bound of ``k / log(1/d(k))`` over ``k >= first``."""
+        bound = math.inf
+        for level in range(first.bit_length()):
+            depth = -self._log_distance(self._dyadic(level)) - math.log(2.0)
+            if depth > 0:
+                bound = min(bound, (1.0 + 1.0 / (first >> level)) * 2.0**level / depth)
+        if self._rate < math.inf:
+            moduli, weights = self._modes
+            log_ratio = np.log(np.maximum(moduli, 1e-300)) + self._rate
+            damping = np.exp(np.minimum(log_ratio, 0.0) * float(first))
+            depth = first * self._rate - max(0.0, math.log((damping @ weights).max()))
+            if depth > 0:
+                bound = min(bound, first / depth)
+        return bound
+
+    @cached_property
+    def _modes(self) -> tuple[Array, Array]:
+        r"""Moduli (m,) of the eigenvalues of :math:`P - 1\pi^T` and their weights (m, n).
+
+        With :math:`P^k - 1\pi^T = \sum_g \lambda_g^k \Pi_g` row i of ``weights[g]`` is
+        :math:`\frac12 \sum_j |\Pi_g(i, j)|`, so :math:`d(k) \le \max_i \sum_g |\lambda_g|^k w_g(i)`.
+        Infinite weights tell that the eigenvectors are too close to dependent to be used.
+        """
+        centred = self._transition - self.stationary
+        values: NDArray[Any]
+        if self.is_reversible and self.stationary.min() > 0:  # similar to a symmetric matrix
+            root = np.sqrt(self.stationary)
+            values, basis = np.linalg.eigh(root[:, None] * centred / root)
+            right, left = basis / root[:, None], basis.T * root
+        else:
+            values, right = np.linalg.eig(centred)
+            if np.linalg.cond(right) > 1e8:
+                return np.ones(1), np.full((1, self.n_states), math.inf)
+            left = np.linalg.inv(right)
+        moduli, weights = [], []
+        free = np.ones(len(values), dtype=bool)
+        for index, value in enumerate(values):
+            if free[index]:
+                group = free & (np.abs(values - value) <= 1e-12)
+                free &= ~group
+                moduli.append(float(np.abs(values[group]).max()))
+                weights.append(0.5 * np.abs(right[:, group] @ left[group]).sum(axis=1))
+        return np.array(moduli), np.array(weights)
+
+    def _require_ergodic(self, quantity: str) -> None:
+        if not self.is_irreducible:
+            raise ValueError(
+                f"{quantity} needs an irreducible chain: this one has the communicating classes "
+                f"{_show(self.communicating_classes)}, of which {_show(self.recurrent_classes)} "
+                "recurrent (expected one class); restrict the matrix to one recurrent class, "
+                "MarkovChain(P[np.ix_(states, states)])"
+            )
+        if not self.is_aperiodic:
+            raise ValueError(
+                f"{quantity} needs an aperiodic chain: this one has period {self.period} "
+                "(expected 1), so its law does not settle; use the lazy version "
+                "MarkovChain((np.eye(n) + P) / 2), or poisson_mixing, which is finite here"
+            )
+
+
+# ---------------------------------------------------------------------- makers
+
+
+def iid(stationary: ArrayLike) -> MarkovChain:
+    """Independent samples: every row is ``stationary``.
+
+    Parameters
+    ----------
+    stationary : array_like, shape (n,)
+        A law; its sum must be one within 1e-8.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not a law.
+
+    Examples
+    --------
+    >>> iid([0.25, 0.75]).tv_distance(1)
+    0.0
+    """
+    law = _check_law(stationary, "stationary")
+    return MarkovChain(np.tile(law, (len(law), 1)))
+
+
+def sticky(stationary: ArrayLike, p: float) -> MarkovChain:
+    r"""Refresh from ``stationary`` with probability p, otherwise stay: :math:`(1-p)I + p 1\pi^T`.
+
+    Its distance is :math:`d(k) = (1 - \min \pi)(1-p)^k`.
+
+    Parameters
+    ----------
+    stationary : array_like, shape (n,)
+        A law; its sum must be one within 1e-8.
+    p : float
+        Probability of a refresh, in (0, 1].
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not of this kind.
+
+    Examples
+    --------
+    >>> round(sticky([0.25, 0.75], 0.5).mixing_sum, 12)
+    0.75
+    """
+    law = _check_law(stationary, "stationary")
+    p = _check_number(p, "p")
+    matrix = np.tile(p * law, (len(law), 1))
+    return MarkovChain(_close_diagonal(matrix))
+
+
+def two_state(p: float, q: float) -> MarkovChain:
+    r"""Two states, 0 to 1 with probability p and 1 to 0 with probability q.
+
+    The stationary law is :math:`(q, p)/(p+q)` and :math:`d(k) = \max(\pi)\,|1-p-q|^k`.
+
+    Parameters
+    ----------
+    p, q : float
+        Probabilities in (0, 1].
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not of this kind.
+
+    Examples
+    --------
+    >>> two_state(0.1, 0.3).stationary
+    array([0.75, 0.25])
+    """
+    p, q = _check_number(p, "p"), _check_number(q, "q")
+    return MarkovChain([[1.0 - p, p], [q, 1.0 - q]])
+
+
+def lazy_cycle(n: int) -> MarkovChain:
+    """Walk on a cycle of n states: stay with probability 1/2, else to a neighbour, 1/4 each.
+
+    Parameters
+    ----------
+    n : int
+        Number of states, at least 2 (for two states both neighbours are the other one).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``n`` is not such an integer.
+
+    Examples
+    --------
+    >>> lazy_cycle(4).transition[0]
+    array([0.5 , 0.25, 0.  , 0.25])
+    """
+    n = _check_count(n, "n", least=2)
+    identity = np.eye(n)
+    return MarkovChain(
+        0.5 * identity + 0.25 * (np.roll(identity, 1, axis=1) + np.roll(identity, -1, axis=1))
+    )
+
+
+def two_clusters(n: int, eps: float) -> MarkovChain:
+    r"""Two halves of n states: uniform in the own half, in the other one with probability eps.
+
+    The stationary law is uniform and :math:`d(k) = \frac12 |1 - 2\epsilon|^k`.
+
+    Parameters
+    ----------
+    n : int
+        Number of states, even, at least 2.
+    eps : float
+        Probability of going to the other half, in (0, 1].
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not of this kind.
+
+    Examples
+    --------
+    >>> round(two_clusters(8, 0.01).mixing_sum, 10)
+    24.5
+    """
+    n = _check_count(n, "n", least=2)
+    if n % 2:
+        raise ValueError(f"n must be even, to be cut in two halves: got {n}; use {n + 1}")
+    eps = _check_number(eps, "eps")
+    half = n // 2
+    matrix = np.full((n, n), eps / half)
+    matrix[:half, :half] = matrix[half:, half:] = (1.0 - eps) / half
+    return MarkovChain(matrix)
+
+
+def de_bruijn(bits: int) -> MarkovChain:
+    r"""A window of the last ``bits`` fair coin tosses, read as a binary number.
+
+    State x goes to 2x or 2x+1 modulo :math:`2^b`, each with probability 1/2.
+    The law is exactly uniform after b steps: :math:`d(k) = 1 - 2^{k-b}` for :math:`k \le b`.
+
+    Parameters
+    ----------
+    bits : int
+        Length of the window, 1 to 12 (4096 states).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``bits`` is not such an integer.
+
+    Examples
+    --------
+    >>> de_bruijn(3).tv_distance([1, 2, 3])
+    array([0.75, 0.5 , 0.  ])
+    """
+    bits = _check_count(bits, "bits")
+    if bits > 12:
+        raise ValueError(f"bits must be at most 12: got {bits} (a dense matrix of {2**bits} rows)")
+    n = 2**bits
+    states = np.arange(n)
+    matrix = np.zeros((n, n))
+    matrix[states, 2 * states % n] = 0.5
+    matrix[states, (2 * states + 1) % n] = 0.5
+    return MarkovChain(matrix)
+
+
+# ---------------------------------------------------------------------- linear algebra
+
+
+def _gth(transition: Array) -> Array:
+    """Stationary law of an irreducible matrix by elimination without subtraction."""
+    work = transition.copy()
+    n = len(work)
+    for last in range(n - 1, 0, -1):
+        # Watch the chain only while it is in 0..last-1: detours through `last` become direct.
+        work[:last, last] /= work[last, :last].sum()
+        work[:last, :last] += work[:last, last, None] * work[last, :last]
+    law = np.zeros(n)
+    law[0] = 1.0
+    for last in range(1, n):
+        law[last] = law[:last] @ work[:last, last]
+        if law[last] > 1e150:  # ratios beyond the range of a float become zero, never infinite
+            law[: last + 1] /= law[last]
+    law /= law.sum()
+    return law
+
+
+def _close_rows(matrix: Array) -> Array:
+    """Set the largest entry of each row to one minus the others, in place."""
+    rows = np.arange(len(matrix))
+    largest = matrix.argmax(axis=1)
+    matrix[rows, largest] = 0.0
+    matrix[rows, largest] = np.maximum(0.0, 1.0 - matrix.sum(axis=1))
+    return matrix
+
+
+def _close_diagonal(matrix: Array) -> Array:
+    """Add to the diagonal what the rows lack to one, in place."""
+    np.fill_diagonal(matrix, 0.0)
+    np.fill_diagonal(matrix, np.maximum(0.0, 1.0 - matrix.sum(axis=1)))
+    return matrix
+
+
+def _norm(matrix: Array) -> float:
+    """Largest absolute row sum."""
+    return float(np.abs(matrix).sum(axis=1).max())
+
+
+def _rescale(matrix: Array, exponent: int, noise: float) -> _Power:
+    """Centred power with a norm in [1/2, 1), or zero when it is not above the rounding noise."""
+    size = _norm(matrix)
+    if size <= noise:
+        return _Power(np.zeros_like(matrix), 0, True)
+    shift = math.frexp(size)[1]
+    return _Power(np.ldexp(matrix, -shift), exponent + shift, True)
+
+
+def _period(support: NDArray[np.bool_]) -> int:
+    """Period of a strongly connected graph: gcd of level(i) + 1 - level(j) over its edges."""
+    level = np.full(len(support), -1)
+    frontier = np.zeros(len(support), dtype=bool)
+    frontier[0] = True
+    depth = 0
+    while frontier.any():
+        level[frontier] = depth
+        frontier = support[frontier].any(axis=0) & (level < 0)
+        depth += 1
+    source, target = np.nonzero(support)
+    return int(np.gcd.reduce(level[source] + 1 - level[target]))
+
+
+# ---------------------------------------------------------------------- sampling
+
+
+def _cumulative(rows: Array) -> Array:
+    """Cumulative sums, with infinity from the last possible state on, to a width of 2**j."""
+    count, n = rows.shape
+    table = np.full((count, 1 << (n - 1).bit_length()), math.inf)
+    table[:, :n] = np.cumsum(rows, axis=1)
+    last = n - 1 - np.argmax(rows[:, ::-1] > 0, axis=1)
+    table[np.arange(table.shape[1]) >= last[:, None]] = math.inf
+    return table
+
+
+def _invert(
+    table: Array, row: NDArray[np.int64], uniform: Array, *, out: NDArray[np.int64]
+) -> None:
+    """Write the number of entries of ``table[row]`` that are at most ``uniform``, by bisection.
+
+    A state without mass has the same cumulative sum as the one before it, so it is never chosen.
+    """
+    width = table.shape[1]
+    flat = table.ravel()
+    place = row * width
+    base = place.copy()
+    step = width // 2
+    while step:
+        place += step * (flat.take(place + (step - 1)) <= uniform)
+        step //= 2
+    np.subtract(place, base, out=out)
+
+
+# ---------------------------------------------------------------------- checks
+
+
+def _real_array(value: ArrayLike, name: str) -> NDArray[Any]:
+    if hasattr(value, "toarray"):
+        raise TypeError(f"{name} must be a dense array: got {type(value).__name__}; use .toarray()")
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a rectangular array of numbers: {error}") from None
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"{name} must hold real numbers: got dtype {array.dtype}")
+    return array
+
+
+def _normalised(array: NDArray[Any], name: str, what: str) -> Array:
+    """Rows as laws in float64, or an error that names the first bad entry or row."""
+    single = array.dtype.kind == "f" and array.dtype.itemsize < 8
+    tolerance = _ROW_TOLERANCE_SINGLE if single else _ROW_TOLERANCE
+    rows = np.array(array, dtype=np.float64, ndmin=2)
+    for bad, word in ((~np.isfinite(rows), "finite"), (rows < 0, "non-negative")):
+        if bad.any():
+            i, j = (int(index[0]) for index in np.nonzero(bad))
+            place = f"entry {j}" if array.ndim == 1 else f"entry ({i}, {j})"
+            raise ValueError(f"{name} must be {word}: {place} is {rows[i, j]}")
+    with np.errstate(over="ignore"):
+        sums = rows.sum(axis=1)
+    off = np.nonzero(~(np.abs(sums - 1.0) <= tolerance))[0]
+    if len(off):
+        i = int(off[0])
+        place = "it" if array.ndim == 1 else f"row {i}"
+        raise ValueError(
+            f"{what} must sum to 1: {place} sums to {sums[i]:.12g} (expected 1 within "
+            f"{tolerance:g}); divide by the sum if these are counts"
+        )
+    rows /= sums[:, None]
+    return rows
+
+
+def _check_transition(value: ArrayLike) -> Array:
+    array = _real_array(value, "transition")
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
+        raise ValueError(
+            f"transition must be a square matrix: got shape {array.shape} (expected (n, n), n >= 1)"
+        )
+    matrix = _normalised(array, "transition", "transition rows")
+    matrix.flags.writeable = False
+    return matrix
+
+
+def _check_law(value: ArrayLike, name: str, n: int | None = None) -> Array:
+    array = _real_array(value, name)
+    if array.ndim != 1 or not array.size or (n is not None and len(array) != n):
+        raise ValueError(
+            f"{name} must be a vector of probabilities: got shape {array.shape} "
+            f"(expected ({'n' if n is None else n},))"
+        )
+    return np.asarray(_normalised(array, name, name)[0])
+
+
+def _check_number(value: float, name: str) -> float:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(
+        value, (int, float, np.integer, np.floating)
+    ):
+        raise TypeError(f"{name} must be a number in (0, 1]: got {value!r}")
+    if not 0 < value <= 1:
+        raise ValueError(f"{name} must lie in (0, 1]: got {value}")
+    return float(value)
+
+
+def _check_count(value: int, name: str, least: int = 1) -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be an int: got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}: got {value}")
+    return int(value)
+
+
+def _check_steps(k: int | ArrayLike) -> NDArray[Any]:
+    """Step counts as an array of Python or NumPy integers (Python's may be very large)."""
+    steps = np.asarray(k)
+    if steps.size == 0 and not isinstance(k, np.ndarray):
+        steps = steps.astype(np.int64)
+    entries = steps.ravel().tolist() if steps.dtype.kind in "iuO" else None
+    if entries is None or any(isinstance(e, bool) or not isinstance(e, int) for e in entries):
+        raise TypeError(f"k must be an int or an array of ints: got {k!r}")
+    if any(entry < 0 for entry in entries):
+        raise ValueError(f"k must be at least 0: got {min(entries)}")
+    return steps
+
+
+def _check_states(value: Any, n: int) -> NDArray[np.int64]:
+    states = np.asarray(value)
+    if states.dtype.kind not in "iu":
+        raise TypeError(
+            f"initial must be states (int) or a law (float array): got dtype {states.dtype}"
+        )
+    outside = (states < 0) | (states >= n)
+    if outside.any():
+        raise ValueError(
+            f"initial states must lie in 0..{n - 1}: got {int(np.ravel(states[outside])[0])}"
+        )
+    return states.astype(np.int64)
+
+
+def _show(classes: tuple[tuple[int, ...], ...]) -> str:
+    """Classes as text, shortened when there are many."""
+
+    def one(states: tuple[int, ...]) -> str:
+        head = ", ".join(map(str, states[:8]))
+        return "{" + head + (f", ... {len(states)} states" if len(states) > 8 else "") + "}"
+
+    shown = ", ".join(one(states) for states in classes[:6])
+    return shown + (f", ... {len(classes)} classes" if len(classes) > 6 else "")

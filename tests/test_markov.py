@@ -1,0 +1,723 @@
+"""Finite chains: exact answers, brute force, properties on random chains, bad input, sampling."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.sparse import csr_array
+from scipy.stats import chisquare
+
+from amgd.markov import (
+    MarkovChain,
+    de_bruijn,
+    iid,
+    lazy_cycle,
+    sticky,
+    two_clusters,
+    two_state,
+)
+
+
+def random_chain(n, seed, concentration=0.5):
+    rng = np.random.default_rng(seed)
+    return MarkovChain(rng.dirichlet(np.full(n, concentration), size=n))
+
+
+def directed_cycle(n, stay):
+    return MarkovChain(stay * np.eye(n) + (1 - stay) * np.roll(np.eye(n), 1, axis=1))
+
+
+def birth_death(n, up, down):
+    matrix = np.zeros((n, n))
+    for i in range(n):
+        matrix[i, min(i + 1, n - 1)] += up
+        matrix[i, max(i - 1, 0)] += down
+        matrix[i, i] += 1 - up - down
+    return MarkovChain(matrix)
+
+
+def kmr(n, p, eps):
+    """Best replies of n players in a coordination game, one revising at a time (KMR 1993)."""
+    matrix = np.zeros((n + 1, n + 1))
+    for x in range(n + 1):
+        adjust = lambda y: eps / 2 if y < p else (1 - eps if y > p else 0) + eps / 2  # noqa: E731
+        if x > 0:
+            matrix[x, x - 1] = x / n * (1 - adjust((x - 1) / (n - 1)))
+        if x < n:
+            matrix[x, x + 1] = (n - x) / n * adjust(x / (n - 1))
+        matrix[x, x] = 1 - matrix[x].sum()
+    return MarkovChain(matrix)
+
+
+def brute_distances(chain, count):
+    """d(1), ..., d(count) by plain multiplication."""
+    power, out = np.eye(chain.n_states), []
+    for _ in range(count):
+        power = power @ chain.transition
+        out.append(0.5 * np.abs(power - chain.stationary).sum(axis=1).max())
+    return np.array(out)
+
+
+# ------------------------------------------------------------------ structure and exact answers
+
+STRUCTURE = {
+    "one state": ([[1]], [(0,)], [(0,)], 1, [1], True),
+    "flip": ([[0, 1], [1, 0]], [(0, 1)], [(0, 1)], 2, [1 / 2, 1 / 2], True),
+    "weather": ([[0.4, 0.6], [0.2, 0.8]], [(0, 1)], [(0, 1)], 1, [1 / 4, 3 / 4], True),
+    "rotation": (np.roll(np.eye(3), 1, 1), [(0, 1, 2)], [(0, 1, 2)], 3, [1 / 3] * 3, False),
+    "absorbing": ([[1, 0], [0.5, 0.5]], [(0,), (1,)], [(0,)], 1, [1, 0], True),
+    "identity": (np.eye(2), [(0,), (1,)], [(0,), (1,)], 1, None, None),
+    "transient first": (
+        [[0.5, 0.5, 0], [0, 0, 1], [0, 1, 0]],
+        [(0,), (1, 2)],
+        [(1, 2)],
+        2,
+        [0, 1 / 2, 1 / 2],
+        True,
+    ),
+    "periods 2 and 3": (
+        np.block([[np.roll(np.eye(2), 1, 1), np.zeros((2, 3))], [np.zeros((3, 2)), np.roll(np.eye(3), 1, 1)]]),
+        [(0, 1), (2, 3, 4)],
+        [(0, 1), (2, 3, 4)],
+        6,
+        None,
+        None,
+    ),
+    "cycles of 4 and 6": (
+        # 0-1-2-3-0 and 0-1-2-3-4-5-0 have lengths 4 and 6
+        [[0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0.5, 0, 0, 0, 0.5, 0], [0, 0, 0, 0, 0, 1], [1, 0, 0, 0, 0, 0]],
+        [tuple(range(6))],
+        [tuple(range(6))],
+        2,
+        [1 / 5] * 4 + [1 / 10] * 2,
+        False,
+    ),
+    "labels out of order": (
+        [[0.5, 0, 0.5, 0], [0, 0.5, 0, 0.5], [1, 0, 0, 0], [0, 0, 0.5, 0.5]],
+        [(0, 2), (1,), (3,)],
+        [(0, 2)],
+        1,
+        [2 / 3, 0, 1 / 3, 0],
+        True,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STRUCTURE)
+def test_structure(name):
+    matrix, classes, recurrent, period, law, reversible = STRUCTURE[name]
+    chain = MarkovChain(matrix)
+    assert chain.communicating_classes == tuple(classes)
+    assert chain.recurrent_classes == tuple(recurrent)
+    assert chain.is_irreducible == (len(classes) == 1)
+    assert chain.period == period
+    assert chain.is_aperiodic == (period == 1)
+    if law is None:
+        for ask in ("stationary", "is_reversible", "poisson_mixing"):
+            with pytest.raises(ValueError, match=r"recurrent classes \{0.*\}.*one class at a time"):
+                getattr(chain, ask)
+    else:
+        np.testing.assert_allclose(chain.stationary, law, rtol=1e-15, atol=0)
+        assert chain.is_reversible is reversible
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_period_against_powers_of_the_graph(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 8))
+    order = rng.permutation(n)
+    support = np.roll(np.eye(n), 1, 1)[np.ix_(order, order)] + (rng.random((n, n)) < 0.05)
+    chain = MarkovChain(support / support.sum(axis=1, keepdims=True))
+    returns, reach = [], np.eye(n, dtype=int)
+    for k in range(1, 3 * n * n):
+        reach = ((reach @ (chain.transition > 0)) > 0).astype(int)
+        if reach[0, 0]:
+            returns.append(k)
+    assert chain.period == math.gcd(*returns)
+
+
+REVERSIBLE = [
+    (lambda: two_state(0.2, 0.9), True),
+    (lambda: lazy_cycle(7), True),
+    (lambda: birth_death(12, 0.6, 0.3), True),
+    (lambda: kmr(12, 1 / 3, 1e-6), True),
+    (lambda: iid([0.1, 0.2, 0.7]), True),
+    (lambda: directed_cycle(4, 0.1), False),
+    (lambda: random_chain(5, 0), False),
+]
+
+
+@pytest.mark.parametrize(("make", "expected"), REVERSIBLE)
+def test_reversible(make, expected):
+    assert make().is_reversible is expected
+
+
+# ------------------------------------------------------------------ stationary law
+
+
+def exact_law(matrix):
+    """Rational stationary law of the chain with these off-diagonal entries."""
+    n = len(matrix)
+    p = [[Fraction(float(v)) for v in row] for row in matrix]
+    for i in range(n):
+        p[i][i] = 1 - sum(p[i][j] for j in range(n) if j != i)
+    rows = [[p[i][j] - (i == j) for i in range(n)] for j in range(n - 1)] + [[Fraction(1)] * n]
+    right = [Fraction(0)] * (n - 1) + [Fraction(1)]
+    for c in range(n):
+        pivot = next(r for r in range(c, n) if rows[r][c])
+        rows[c], rows[pivot], right[c], right[pivot] = rows[pivot], rows[c], right[pivot], right[c]
+        for r in range(c + 1, n):
+            f = rows[r][c] / rows[c][c]
+            if f:
+                rows[r] = [a - f * b for a, b in zip(rows[r], rows[c], strict=True)]
+                right[r] -= f * right[c]
+    law = [Fraction(0)] * n
+    for c in range(n - 1, -1, -1):
+        law[c] = (right[c] - sum(rows[c][j] * law[j] for j in range(c + 1, n))) / rows[c][c]
+    return law
+
+
+ILL_CONDITIONED = {
+    "two_state": lambda: two_state(1e-12, 1e-9),
+    "two_state near flip": lambda: two_state(1 - 1e-9, 1 - 1e-12),
+    "two_state 1e-200": lambda: two_state(1e-200, 3e-200),
+    "two_clusters": lambda: two_clusters(6, 1e-10),
+    "kmr 3": lambda: kmr(3, 1 / 3, 1e-14),
+    "kmr 12": lambda: kmr(12, 1 / 3, 1e-10),
+    "kmr 27": lambda: kmr(27, 1 / 3, 1e-2),
+    "birth death": lambda: birth_death(20, 0.9, 1e-6),
+    "nearly decomposable": lambda: MarkovChain(
+        [[0.7, 0.3 - 1e-11, 1e-11], [0.4, 0.6 - 2e-13, 2e-13], [1e-15, 3e-14, 1 - 3.1e-14]]
+    ),
+    "random sparse": lambda: random_chain(9, 3, 0.05),
+    "random": lambda: random_chain(12, 4),
+}
+
+
+@pytest.mark.parametrize("name", ILL_CONDITIONED)
+def test_stationary_componentwise_against_rationals(name):
+    chain = ILL_CONDITIONED[name]()
+    for computed, exact in zip(chain.stationary, exact_law(chain.transition), strict=True):
+        assert abs(Fraction(float(computed)) - exact) <= Fraction(1e-12) * exact
+
+
+def test_stationary_beyond_the_range_of_floats():
+    law = birth_death(400, 0.9, 0.01).stationary
+    assert law[0] == 0.0
+    assert law[-1] == pytest.approx(1 - 1 / 90, rel=1e-13)
+    law = birth_death(400, 0.01, 0.9).stationary
+    assert law[-1] == 0.0
+    assert law[0] == pytest.approx(1 - 1 / 90, rel=1e-13)
+
+
+# ------------------------------------------------------------------ mixing: closed forms
+
+# name: chain, d(k), T, C*
+CLOSED = {
+    "two_state .05 .05": (two_state(0.05, 0.05), lambda k: 0.5 * 0.9**k, 4.5, 1 / math.log(1 / 0.9)),
+    "two_state .01 .03": (two_state(0.01, 0.03), lambda k: 0.75 * 0.96**k, 18, 1 / math.log(1 / 0.96)),
+    "two_state negative": (two_state(0.95, 0.9), lambda k: 0.95 / 1.85 * 0.85**k, 0.95 / 1.85 * 0.85 / 0.15, 1 / math.log(1 / 0.85)),
+    "two_state iid": (two_state(0.25, 0.75), lambda k: 0.75 * (k == 0), 0, 0),
+    "iid": (iid([0.2, 0.3, 0.5]), lambda k: 0.8 * (k == 0), 0, 0),
+    "iid uneven": (iid([1e-9, 1 / 3, 2 / 3 - 1e-9]), lambda k: (1 - 1e-9) * (k == 0), 0, 0),
+    "sticky": (sticky([0.2, 0.3, 0.5], 0.1), lambda k: 0.8 * 0.9**k, 7.2, 1 / math.log(1 / 0.9)),
+    "sticky p=1": (sticky([0.2, 0.3, 0.5], 1), lambda k: 0.8 * (k == 0), 0, 0),
+    "de_bruijn 5": (de_bruijn(5), lambda k: max(0, 1 - 2.0 ** (k - 5)), 3 + 2**-4, None),
+    "de_bruijn 8": (de_bruijn(8), lambda k: max(0, 1 - 2.0 ** (k - 8)), 6 + 2**-7, 1 / math.log(256 / 254)),
+    "one state": (MarkovChain([[1]]), lambda k: 0, 0, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_closed_forms(name):
+    chain, distance, total, constant = CLOSED[name]
+    ks = np.array([0, 1, 2, 3, 5, 8, 13, 40])
+    expected = [distance(int(k)) for k in ks]
+    np.testing.assert_allclose(chain.tv_distance(ks), expected, rtol=1e-12, atol=0)
+    assert chain.mixing_sum == pytest.approx(total, rel=1e-12, abs=0)
+    assert chain.mixing_sum_error <= 1e-12 * total
+    if constant is not None:
+        assert chain.mixing_constant == pytest.approx(constant, rel=1e-9, abs=0)
+    for delta in (1.0, 0.6, 0.3, 0.07, 1e-2, 1e-5):
+        first = next(k for k in range(1, 1000) if distance(k) <= delta * (1 + 1e-12))
+        assert chain.mixing_time(delta) == first
+
+
+def test_two_clusters_closed_form():
+    chain = two_clusters(8, 0.01)
+    ks = np.arange(1, 60)
+    np.testing.assert_allclose(chain.tv_distance(ks), 0.5 * 0.98**ks, rtol=1e-12)
+    assert chain.tv_distance(0) == 1 - 1 / 8
+
+
+# Rows of the table in section "how to compute the mixing constant": 1/log(1/rho), C*, T, t_mix(.01)
+TABLE = {
+    "two_state .05 .05": (two_state(0.05, 0.05), 9.491, 9.491, 4.5, 38),
+    "two_state .01 .03": (two_state(0.01, 0.03), 24.497, 24.497, 18, 106),
+    "lazy cycle 12": (lazy_cycle(12), 14.422, 14.422, 9.153, 60),
+    "directed cycle 8": (directed_cycle(8, 0.1), 36.927, 36.927, 24.546, 154),
+    "two clusters": (two_clusters(8, 0.01), 49.498, 49.498, 24.5, 194),
+    "de Bruijn 5": (de_bruijn(5), 0, 15.495, 3.0625, 5),
+    "de Bruijn 8": (de_bruijn(8), 0, 127.499, 6.008, 8),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_table(name):
+    chain, limit, constant, total, time = TABLE[name]
+    rho = chain.second_modulus
+    assert (1 / math.log(1 / rho) if rho else 0) == pytest.approx(limit, abs=6e-4)
+    assert chain.mixing_constant == pytest.approx(constant, abs=6e-4)
+    assert chain.mixing_constant_error <= 1e-9 * constant
+    assert chain.mixing_sum == pytest.approx(total, abs=6e-4)
+    assert chain.mixing_time(0.01) == time
+
+
+SLOW = [(1e-9, 1e-9), (1e-12, 1e-9), (1e-6, 3e-6), (1 - 1e-6, 1 - 2e-6), (1e-200, 2e-200)]
+
+
+@pytest.mark.parametrize(("p", "q"), SLOW)
+def test_slow_two_state_exact(p, q):
+    chain = two_state(p, q)
+    # The entries below the diagonal's rounding are the data: 1 - p is not p's complement in floats.
+    small = [min(row, key=float) for row in chain.transition]
+    gap = float(Fraction(small[0]) + Fraction(small[1]))  # 1 - |1 - p - q|
+    top = max(p, q) / (p + q)
+    assert chain.mixing_sum == pytest.approx(top * (1 - gap) / gap, rel=1e-11)
+    assert chain.mixing_sum_error <= 1e-11 * chain.mixing_sum
+    assert chain.mixing_constant == pytest.approx(-1 / math.log1p(-gap), rel=1e-11)
+    assert chain.mixing_time(0.01) == pytest.approx(math.log(top / 0.01) / -math.log1p(-gap), rel=1e-11, abs=1)  # fmt: skip
+
+
+def test_slow_clusters():
+    chain = two_clusters(8, 1e-10)
+    assert chain.mixing_sum == pytest.approx(0.5 * (1 - 2e-10) / 2e-10, rel=1e-11)
+    assert chain.mixing_time(0.01) == pytest.approx(
+        math.log(50) / -math.log1p(-2e-10), rel=1e-11, abs=1
+    )
+    assert chain.mixing_constant == pytest.approx(-1 / math.log1p(-2e-10), rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: directed_cycle(3, 1e-4), lambda: directed_cycle(3, 1 - 2e-4), lambda: lazy_cycle(12)],
+)
+def test_block_sum_brackets_the_plain_sum(make, monkeypatch):
+    """The route for slow chains, on chains that plain addition can still check."""
+    chain = make()
+    value, error = chain._block_sum(chain.tv_distance(1), chain._dyadic(1), 2000)
+    step, power, plain = chain.transition - chain.stationary, None, []
+    power = step
+    while not plain or plain[-1] > 1e-9:
+        plain.append(0.5 * np.abs(power).sum(axis=1).max())
+        power = power @ step
+    assert abs(math.fsum(plain) - value) <= error + 1e-8 * value
+    assert error <= 0.05 * value
+
+
+def test_constant_of_a_chain_with_a_tiny_state():
+    # d(1) = 1 - 2 min(pi): the constant is about 1/(2 min(pi)), far above the relaxation time
+    chain = birth_death(30, 0.6, 0.3)
+    overlap = float(np.minimum(chain.transition, chain.stationary).sum(axis=1).min())
+    assert chain.mixing_constant == pytest.approx(-1 / math.log1p(-overlap), rel=1e-12)
+
+
+def test_nilpotent_chain_with_inexact_entries():
+    # a window of three draws from (0.3, 0.7): exactly stationary after 3 steps, not in floats
+    matrix = np.zeros((8, 8))
+    for x in range(8):
+        matrix[x, 2 * x % 8], matrix[x, (2 * x + 1) % 8] = 0.3, 0.7
+    chain = MarkovChain(matrix)
+    assert chain.tv_distance(2) == pytest.approx(0.7, rel=1e-14)
+    assert chain.tv_distance([3, 4, 10**6]).tolist() == [0, 0, 0]
+    assert chain.second_modulus == 0.0
+
+
+def test_second_modulus_where_all_powers_fall_below_the_floor():
+    # a strong drift: d(k) stays at one for 400 steps and is below rounding soon after
+    n, up, down = 400, 0.9, 0.01
+    expected = 1 - up - down + 2 * math.sqrt(up * down) * math.cos(math.pi / n)
+    assert birth_death(n, up, down).second_modulus == pytest.approx(expected, rel=1e-10)
+    assert birth_death(n, up, down).mixing_constant == math.inf
+
+
+# ------------------------------------------------------------------ mixing: brute force, properties
+
+
+@st.composite
+def chains(draw):
+    n = draw(st.integers(1, 6))
+    weights = draw(hnp.arrays(float, (n, n), elements=st.floats(1e-3, 1)))
+    zero = draw(hnp.arrays(bool, (n, n))) & ~np.eye(n, dtype=bool)
+    weights[zero & (np.roll(np.eye(n), 1, axis=1) == 0)] = 0
+    return MarkovChain(weights / weights.sum(axis=1, keepdims=True))
+
+
+@settings(max_examples=60, deadline=None)
+@given(chains())
+def test_properties(chain):
+    pi, p = chain.stationary, chain.transition
+    np.testing.assert_allclose(pi @ p, pi, rtol=1e-13)
+    assert pi.sum() == pytest.approx(1, rel=1e-15)
+    assert (pi > 0).all()
+    d = chain.tv_distance(np.arange(41))
+    assert (np.diff(d) <= 1e-12 * d[:-1]).all()
+    np.testing.assert_allclose(d[1:], brute_distances(chain, 40), rtol=1e-9, atol=1e-14)
+    for s, t in ((1, 1), (3, 7), (10, 20)):
+        assert d[s + t] <= 2 * d[s] * d[t] * (1 + 1e-12) + 1e-15
+    for delta in (0.5, 0.1, 1e-6):
+        k = chain.mixing_time(delta)
+        assert chain.tv_distance(k) <= delta * (1 + 2e-12)
+        assert k == 1 or chain.tv_distance(k - 1) > delta
+    assert chain.mixing_sum * (1 + 1e-10) + 1e-14 >= chain.poisson_mixing
+    assert chain.mixing_sum <= chain.mixing_constant * (1 + 1e-10)
+
+
+@settings(max_examples=40, deadline=None)
+@given(chains())
+def test_sum_and_constant_against_brute_force(chain):
+    count = chain.mixing_time(1e-10)
+    d = chain.tv_distance(np.arange(1, min(count, 3000) + 1))
+    if count <= 3000:
+        assert chain.mixing_sum == pytest.approx(d.sum(), rel=1e-7, abs=1e-9)
+    k = np.arange(1, len(d) + 1)
+    with np.errstate(divide="ignore"):
+        quotients = k / -np.log(d)
+    constant, error = chain.mixing_constant, chain.mixing_constant_error
+    assert quotients.max() <= constant * (1 + 1e-9) + error
+    rho = max(np.sort(np.abs(np.linalg.eigvals(chain.transition - chain.stationary)))[-1], 1e-300)
+    assert max(quotients.max(), 1 / -np.log(rho)) >= constant * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 6, 20, 60])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_random_chains_against_brute_force(n, seed):
+    chain = random_chain(n, seed, 0.3)
+    d = brute_distances(chain, 30)
+    np.testing.assert_allclose(chain.tv_distance(np.arange(1, 31)), d, rtol=1e-10, atol=1e-14)
+    for k in (1, 7, 22):
+        assert chain.tv_distance(k) == pytest.approx(d[k - 1], rel=1e-10, abs=1e-14)
+
+
+def test_tv_distance_shapes_and_order():
+    chain = lazy_cycle(5)
+    assert isinstance(chain.tv_distance(3), float)
+    table = chain.tv_distance([[4, 1], [1, 0]])
+    assert table.shape == (2, 2)
+    assert table[0, 1] == table[1, 0] == chain.tv_distance(np.int32(1))
+    assert table[1, 1] == 0.8
+    assert chain.tv_distance([]).shape == (0,)
+    assert chain.tv_distance(10**30) == 0.0
+
+
+def test_distance_of_periodic_and_transient_chains():
+    assert two_state(1, 1).tv_distance([0, 1, 2, 999]).tolist() == [0.5] * 4
+    absorbing = MarkovChain([[1, 0], [0.25, 0.75]])
+    np.testing.assert_allclose(absorbing.tv_distance([1, 2, 50]), [0.75, 0.75**2, 0.75**50])
+
+
+def test_poisson_mixing_is_the_deviation_sum():
+    chain = random_chain(6, 5)
+    step = chain.transition - chain.stationary
+    power, total = step, np.zeros((6, 6))
+    for _ in range(400):
+        total, power = total + power, power @ step
+    # (I - P + 1 pi')^-1 - I is the sum of P^t - 1 pi' over t >= 1
+    assert chain.poisson_mixing == pytest.approx(0.5 * np.abs(total).sum(axis=1).max(), rel=1e-12)
+
+
+def test_law():
+    chain = random_chain(5, 6)
+    power = np.linalg.matrix_power(chain.transition, 9)
+    np.testing.assert_allclose(chain.law(9, 3), power[3], rtol=1e-13)
+    start = np.array([0.5, 0, 0, 0.25, 0.25])
+    np.testing.assert_allclose(chain.law(9, start), start @ power, rtol=1e-13)
+    assert chain.law(0, 2).tolist() == [0, 0, 1, 0, 0]
+    assert MarkovChain(np.eye(2)).law(4, 1).tolist() == [0, 1]
+
+
+# ------------------------------------------------------------------ bad input
+
+GOOD = [[0.5, 0.5], [0.5, 0.5]]
+BAD_MATRICES = [
+    ([0.5, 0.5], ValueError, r"square matrix: got shape \(2,\)"),
+    ([[0.5, 0.5]], ValueError, r"square matrix: got shape \(1, 2\)"),
+    (np.zeros((0, 0)), ValueError, r"square matrix: got shape \(0, 0\)"),
+    (np.full((2, 2, 2), 0.5), ValueError, "square matrix"),
+    (1.0, ValueError, "square matrix"),
+    ([[1.0], [0.5, 0.5]], ValueError, "rectangular array"),
+    (np.eye(2, dtype=bool), TypeError, "real numbers: got dtype bool"),
+    (np.eye(2, dtype=complex), TypeError, "real numbers: got dtype complex"),
+    (np.array(GOOD, dtype=object), TypeError, "real numbers: got dtype object"),
+    ([["a", "b"], ["c", "d"]], TypeError, "real numbers"),
+    (csr_array(GOOD), TypeError, r"dense array: got csr_array; use \.toarray\(\)"),
+    ([[0.5, 0.5], [np.nan, 1]], ValueError, r"finite: entry \(1, 0\) is nan"),
+    ([[np.inf, 0.5], [0, 1]], ValueError, r"finite: entry \(0, 0\) is inf"),
+    ([[0.5, 0.5], [1.5, -0.5]], ValueError, r"non-negative: entry \(1, 1\) is -0.5"),
+    ([[0.5, 0.5], [0.5, 0.43]], ValueError, r"row 1 sums to 0.93 \(expected 1 within 1e-08\)"),
+    ([[1, 0.8], [0.5, 0.5]], ValueError, "row 0 sums to 1.8"),
+    ([[0.5, 0.5], [0.5, 0.5 + 2e-8]], ValueError, "row 1 sums to 1.00000002"),
+    ([[1e308, 1e308], [0, 1]], ValueError, "row 0 sums to inf"),
+    (np.array([[0.5, 0.50001], [0, 1]], dtype=np.float32), ValueError, "within 1e-06"),
+    ([[3, 1], [1, 1]], ValueError, "row 0 sums to 4.*counts"),
+]
+
+
+@pytest.mark.parametrize(("matrix", "error", "message"), BAD_MATRICES)
+def test_bad_matrix(matrix, error, message):
+    with pytest.raises(error, match=message):
+        MarkovChain(matrix)
+
+
+RNG = np.random.default_rng
+BAD_CALLS = [
+    (lambda c: c.tv_distance(-1), ValueError, "at least 0: got -1"),
+    (lambda c: c.tv_distance([1, -2]), ValueError, "at least 0: got -2"),
+    (lambda c: c.tv_distance(1.0), TypeError, "k must be an int"),
+    (lambda c: c.tv_distance(True), TypeError, "k must be an int"),
+    (lambda c: c.tv_distance("3"), TypeError, "k must be an int"),
+    (lambda c: c.tv_distance(None), TypeError, "k must be an int"),
+    (lambda c: c.mixing_time(0), ValueError, r"delta must lie in \(0, 1\]: got 0"),
+    (lambda c: c.mixing_time(1.5), ValueError, "got 1.5"),
+    (lambda c: c.mixing_time(math.nan), ValueError, "got nan"),
+    (lambda c: c.mixing_time(True), TypeError, "delta must be a number"),
+    (lambda c: c.mixing_time("0.1"), TypeError, "delta must be a number"),
+    (lambda c: c.law([1, 2], 0), TypeError, "one int"),
+    (lambda c: c.law(1, 2), ValueError, r"lie in 0\.\.1: got 2"),
+    (lambda c: c.law(1, [0.5, 0.6]), ValueError, "it sums to 1.1"),
+    (lambda c: c.sample(0, rng=RNG(0)), ValueError, "length must be at least 1"),
+    (lambda c: c.sample(2.0, rng=RNG(0)), TypeError, "length must be an int"),
+    (lambda c: c.sample(True, rng=RNG(0)), TypeError, "length must be an int"),
+    (lambda c: c.sample(2, rng=RNG(0), replicates=0), ValueError, "replicates must be at least 1"),
+    (lambda c: c.sample(2, rng=0), TypeError, "Generator: got int.*default_rng"),
+    (lambda c: c.sample(2, rng=np.random.RandomState(0)), TypeError, "Generator: got RandomState"),
+    (lambda c: c.sample(2, rng=np.random), TypeError, "Generator: got module"),
+    (lambda c: c.sample(2, rng=RNG(0), initial=2), ValueError, r"lie in 0\.\.1: got 2"),
+    (lambda c: c.sample(2, rng=RNG(0), initial=-1), ValueError, r"lie in 0\.\.1: got -1"),
+    (lambda c: c.sample(2, rng=RNG(0), initial=0.0), TypeError, "got dtype float64"),
+    (lambda c: c.sample(2, rng=RNG(0), initial=True), TypeError, "got dtype bool"),
+    (lambda c: c.sample(2, rng=RNG(0), initial=[0, 1]), ValueError, r"shape \(2,\).*\(1,\)"),
+    (lambda c: c.sample(2, rng=RNG(0), initial=[1.0]), ValueError, r"expected \(2,\)"),
+    (lambda c: c.sample(2, rng=RNG(0), initial=[0.5, 0.4]), ValueError, "it sums to 0.9"),
+    (lambda c: c.sample(2, rng=RNG(0), initial=[1.5, -0.5]), ValueError, "entry 1 is -0.5"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), BAD_CALLS)
+def test_bad_call(call, error, message):
+    with pytest.raises(error, match=message):
+        call(MarkovChain(GOOD))
+
+
+MIXING = {
+    "mixing_time": lambda c: c.mixing_time(0.1),
+    "mixing_sum": lambda c: c.mixing_sum,
+    "mixing_sum_error": lambda c: c.mixing_sum_error,
+    "mixing_constant": lambda c: c.mixing_constant,
+    "mixing_constant_error": lambda c: c.mixing_constant_error,
+    "second_modulus": lambda c: c.second_modulus,
+}
+
+
+@pytest.mark.parametrize("name", MIXING)
+def test_mixing_refused(name):
+    reducible = MarkovChain([[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]])
+    with pytest.raises(ValueError, match=rf"{name} needs an irreducible.*\{{0\}}, \{{1\}}, \{{2\}}, of which \{{0\}}, \{{2\}} recurrent"):  # fmt: skip
+        MIXING[name](reducible)
+    with pytest.raises(ValueError, match=rf"{name} needs an aperiodic.*period 3.*lazy"):
+        MIXING[name](directed_cycle(3, 0))
+
+
+BAD_MAKERS = [
+    (lambda: iid([0.5, 0.6]), ValueError, "stationary must sum to 1: it sums to 1.1"),
+    (lambda: iid([[0.5, 0.5]]), ValueError, "vector of probabilities"),
+    (lambda: iid([]), ValueError, "vector of probabilities"),
+    (lambda: iid([True]), TypeError, "dtype bool"),
+    (lambda: iid([0.5, math.nan]), ValueError, "entry 1 is nan"),
+    (lambda: sticky([0.5, 0.5], 0), ValueError, r"p must lie in \(0, 1\]: got 0"),
+    (lambda: sticky([0.5, 0.5], True), TypeError, "p must be a number"),
+    (lambda: sticky([0.5, -0.5], 0.5), ValueError, "entry 1 is -0.5"),
+    (lambda: two_state(0, 0.5), ValueError, "p must lie"),
+    (lambda: two_state(0.5, 1.01), ValueError, "q must lie"),
+    (lambda: two_state(math.nan, 0.5), ValueError, "p must lie"),
+    (lambda: two_state("0.5", 0.5), TypeError, "p must be a number"),
+    (lambda: lazy_cycle(1), ValueError, "n must be at least 2: got 1"),
+    (lambda: lazy_cycle(4.0), TypeError, "n must be an int"),
+    (lambda: two_clusters(7, 0.1), ValueError, "n must be even.*use 8"),
+    (lambda: two_clusters(8, 0), ValueError, "eps must lie"),
+    (lambda: de_bruijn(0), ValueError, "bits must be at least 1"),
+    (lambda: de_bruijn(13), ValueError, "at most 12: got 13"),
+    (lambda: de_bruijn(True), TypeError, "bits must be an int"),
+]
+
+
+@pytest.mark.parametrize(("make", "error", "message"), BAD_MAKERS)
+def test_bad_maker(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_matrix_is_copied_and_read_only():
+    matrix = np.array(GOOD)
+    chain = MarkovChain(matrix)
+    matrix[0] = [1, 0]
+    assert chain.transition.tolist() == GOOD
+    for result in (chain.transition, chain.stationary, chain.tv_distance([1, 2])):
+        with pytest.raises(ValueError, match="read-only"):
+            result[0] = 0
+    with pytest.raises(AttributeError):
+        chain.transition = matrix
+
+
+def test_integer_and_single_precision_matrices():
+    assert MarkovChain(np.eye(3, dtype=int)[[1, 2, 0]]).period == 3
+    rows = np.random.default_rng(0).dirichlet(np.ones(5), size=5).astype(np.float32)
+    sums = MarkovChain(rows).transition.sum(axis=1)
+    assert np.abs(rows.astype(float).sum(axis=1) - 1).max() > 1e-8
+    np.testing.assert_allclose(sums, 1, atol=1e-15)
+
+
+# ------------------------------------------------------------------ sampling
+
+
+class Fixed(np.random.Generator):
+    """A generator whose uniforms are given."""
+
+    def __init__(self, *values):
+        super().__init__(np.random.PCG64(0))
+        self.values = list(values)
+
+    def random(self, size=None):
+        count = int(np.prod(size))
+        taken, self.values = self.values[:count], self.values[count:]
+        return np.array(taken, dtype=float).reshape(size)
+
+
+BELOW_ONE = 1 - 2.0**-53
+HAND_PICKED = [
+    # row, u, expected state
+    ([0.25, 0.5, 0.25], 0.0, 0),
+    ([0.25, 0.5, 0.25], np.nextafter(0.25, 0), 0),
+    ([0.25, 0.5, 0.25], 0.25, 1),
+    ([0.25, 0.5, 0.25], 0.75, 2),
+    ([0.25, 0.5, 0.25], BELOW_ONE, 2),
+    ([0, 0.5, 0.5], 0.0, 1),
+    ([0, 0, 1], 0.0, 2),
+    ([0.5, 0, 0.5], np.nextafter(0.5, 0), 0),
+    ([0.5, 0, 0.5], 0.5, 2),
+    ([0.5, 0.5, 0], BELOW_ONE, 1),
+    ([1, 0, 0], BELOW_ONE, 0),
+    ([0.5, 0.5 - 1e-9, 0], BELOW_ONE, 1),
+    ([0.3, 0.3, 0.4 - 1e-9], BELOW_ONE, 2),
+    ([0.1] * 10 + [0], BELOW_ONE, 9),
+    ([0.1] * 10, BELOW_ONE, 9),
+    ([1 / 49] * 49 + [0] * 3, BELOW_ONE, 48),
+    (np.array([0.1] * 10 + [0], dtype=np.float32), BELOW_ONE, 9),
+    ([1 - 1e-17, 1e-17], BELOW_ONE, None),  # either state is possible
+]
+
+
+@pytest.mark.parametrize(("row", "u", "expected"), HAND_PICKED)
+def test_inversion_of_hand_picked_uniforms(row, u, expected):
+    n = len(row)
+    chain = MarkovChain(np.tile(np.asarray(row), (n, 1)))
+    state = chain.sample(2, rng=Fixed(u), initial=0)[0, 1]
+    assert state in (0, 1) if expected is None else state == expected
+    as_initial = chain.sample(1, rng=Fixed(u), initial=chain.transition[0])[0, 0]
+    assert as_initial == state
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 33, 100])
+def test_inversion_against_searchsorted(n):
+    rng = np.random.default_rng(n)
+    matrix = rng.dirichlet(np.full(n, 0.1), size=n)
+    matrix[rng.random((n, n)) < 0.3] = 0
+    matrix[~matrix.any(axis=1), 0] = 1
+    chain = MarkovChain(matrix / matrix.sum(axis=1, keepdims=True))
+    uniforms = rng.random(500)
+    start = rng.integers(n, size=500)
+    drawn = chain.sample(2, rng=Fixed(*uniforms), replicates=500, initial=start)
+    cumulative = np.cumsum(chain.transition, axis=1)
+    expected = [np.searchsorted(cumulative[s], u, "right") for s, u in zip(start, uniforms, strict=True)]  # fmt: skip
+    assert drawn[:, 1].tolist() == expected
+    assert (chain.transition[start, drawn[:, 1]] > 0).all()
+
+
+def test_sample_shape_type_and_determinism():
+    chain = random_chain(4, 0)
+    path = chain.sample(7, rng=RNG(3), replicates=5)
+    assert path.shape == (5, 7)
+    assert path.dtype == np.int64
+    assert (path == chain.sample(7, rng=RNG(3), replicates=5)).all()
+    assert len({tuple(row) for row in path.tolist()}) > 1  # paths differ from each other
+    given_states = np.array([3, 2, 1, 0, 3])
+    assert (chain.sample(2, rng=RNG(0), replicates=5, initial=given_states)[:, 0] == given_states).all()  # fmt: skip
+    assert (chain.sample(2, rng=RNG(0), replicates=5, initial=np.uint8(2))[:, 0] == 2).all()
+
+
+def test_given_initial_state_uses_no_random_number():
+    chain, rng = random_chain(4, 0), RNG(3)
+    chain.sample(1, rng=rng, replicates=5, initial=1)
+    assert rng.random() == RNG(3).random()
+
+
+@pytest.mark.parametrize("initial", [None, 1, [0.1, 0.2, 0.3, 0.4], [0, 1, 2]])
+@pytest.mark.parametrize("cuts", [[1], [2, 3, 9], list(range(1, 12))])
+@pytest.mark.parametrize("block", [1, 7, 2**20])
+def test_blocks_equal_one_go(initial, cuts, block, monkeypatch):
+    chain = random_chain(4, 1)
+    whole = chain.sample(12, rng=RNG(8), replicates=3, initial=initial)
+    monkeypatch.setattr("amgd.markov._BLOCK", block)
+    rng, pieces = RNG(8), []
+    for start, stop in zip([0, *cuts], [*cuts, 12], strict=True):
+        if start == 0:
+            pieces.append(chain.sample(stop, rng=rng, replicates=3, initial=initial))
+        else:
+            more = chain.sample(stop - start + 1, rng=rng, replicates=3, initial=pieces[-1][:, -1])
+            pieces.append(more[:, 1:])
+    assert (np.concatenate(pieces, axis=1) == whole).all()
+
+
+def test_transition_frequencies():
+    chain = random_chain(5, 2, 1.0)
+    path = chain.sample(400, rng=RNG(1), replicates=500)
+    before, after = path[:, :-1].ravel(), path[:, 1:].ravel()
+    for state in range(5):
+        counts = np.bincount(after[before == state], minlength=5)
+        assert chisquare(counts, counts.sum() * chain.transition[state]).pvalue > 1e-4
+    # columns, each over independent replicates, follow the stationary law from the first on
+    for column in (0, 1, 399):
+        counts = np.bincount(path[:, column], minlength=5)
+        assert chisquare(counts, 500 * chain.stationary).pvalue > 1e-4
+
+
+def test_initial_law_is_used():
+    law = np.array([0.7, 0.0, 0.2, 0.1])
+    first = random_chain(4, 0).sample(1, rng=RNG(5), replicates=20_000, initial=law)[:, 0]
+    counts = np.bincount(first, minlength=4)
+    assert counts[1] == 0
+    assert chisquare(counts[law > 0], 20_000 * law[law > 0]).pvalue > 1e-4
+
+
+def test_sampling_a_reducible_chain_needs_a_given_start():
+    chain = MarkovChain(np.eye(2))
+    assert chain.sample(4, rng=RNG(0), initial=1).tolist() == [[1, 1, 1, 1]]
+    with pytest.raises(ValueError, match="not unique"):
+        chain.sample(4, rng=RNG(0))
+
+
+# ------------------------------------------------------------------ import
+
+
+def test_import_is_light():
+    code = "import sys, amgd.markov; print(sorted({'torch','matplotlib','scipy.sparse'} & set(sys.modules)))"  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
