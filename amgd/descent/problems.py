@@ -405,7 +405,6 @@ class Quadratic(Problem):
             raise ValueError(f"minimiser must have shape ({dim},): got {x_star.shape}")
         if not self.domain.contains(x_star):
             raise ValueError(f"minimiser must lie in the domain: got {x_star.tolist()}")
-        # One matrix for all states is kept apart: it needs no look-up by state.
         mean = matrices[0] if n_matrices == 1 else np.tensordot(self.stationary, matrices, axes=1)
         eigenvalues = np.linalg.eigvalsh(mean)
         if eigenvalues[0] < -1e-12 * max(size, 1e-300):
@@ -413,10 +412,13 @@ class Quadratic(Problem):
                 f"matrix must be positive semidefinite in the mean: "
                 f"its least eigenvalue is {eigenvalues[0]:.6g}"
             )
-        self._shared = n_matrices == 1
-        self._matrices, self._mean, self._noise = matrices, mean, shifts
-        self._centre = x_star
-        self._diagonal = np.diag(mean).copy() if not (mean - np.diag(np.diag(mean))).any() else None
+        self._matrices, self._mean, self._noise, self._centre = matrices, mean, shifts, x_star
+        # Rows by state: for many points of few coordinates a look-up by state (which the noise
+        # needs anyhow) is several times faster than broadcasting one row.
+        self._centres = np.tile(x_star, (n_states, 1))
+        diagonals = np.diagonal(matrices, axis1=1, axis2=2)
+        plain = np.count_nonzero(matrices) == np.count_nonzero(diagonals)
+        self._diagonals = np.broadcast_to(diagonals, (n_states, dim)).copy() if plain else None
 
         norms = np.abs(np.linalg.eigvalsh(matrices)).max(axis=1)
         spread = np.abs(np.linalg.eigvalsh(matrices - mean)).max(axis=1)
@@ -437,22 +439,25 @@ class Quadratic(Problem):
         return np.asarray(energy + self.minimum)
 
     def _gradient(self, x: FloatArray) -> FloatArray:
-        shift = x - self._centre
-        return np.asarray(shift @ self._mean if self._diagonal is None else shift * self._diagonal)
+        return np.asarray((x - self._centre) @ self._mean)
 
     def _sample_value(self, x: FloatArray, xi: IntArray) -> FloatArray:
         shift = x - self._centre
-        half = 0.5 * self._bend(shift, xi) + self._noise[xi]
+        half = 0.5 * self._bend(shift, xi) + self._noise.take(xi, axis=0)
         return np.asarray(np.einsum("...i,...i->...", shift, half) + self.minimum)
 
     def _sample_gradient(self, x: FloatArray, xi: IntArray) -> FloatArray:
-        gradient = self._bend(x - self._centre, xi)
-        return np.asarray(gradient + self._noise.take(xi, axis=0))
+        gradient = self._bend(x - self._centres.take(xi, axis=0), xi)
+        gradient += self._noise.take(xi, axis=0)
+        return gradient
 
     def _bend(self, shift: FloatArray, xi: IntArray) -> FloatArray:
-        if not self._shared:
-            return np.asarray(np.einsum("...ij,...j->...i", self._matrices[xi], shift))
-        return np.asarray(shift @ self._mean if self._diagonal is None else shift * self._diagonal)
+        """A_xi times shift, a new array."""
+        if self._diagonals is not None:
+            return np.asarray(shift * self._diagonals.take(xi, axis=0))
+        if len(self._matrices) == 1:
+            return np.asarray(shift @ self._mean)
+        return np.asarray(np.einsum("...ij,...j->...i", self._matrices[xi], shift))
 
 
 class Linear(Problem):
