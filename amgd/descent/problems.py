@@ -936,7 +936,7 @@ def sine_counterexample(
     slopes : array_like, shape (n,)
         :math:`g_\xi`.
     frequency : float
-        :math:`\omega` > 0; ``M`` is max |g| and ``L_sample`` is max |g| times omega.
+        :math:`\omega` > 0; ``M`` is the largest modulus of g, ``L_sample`` that times omega.
     stationary : array_like, shape (n,), optional
         Default: uniform.
 
