@@ -536,10 +536,11 @@ def _mean_updates(
 ) -> Iterator[_Point]:
     """One step per episode, along the mean update of its transitions."""
     A_sum, b_sum, count = problem.sampled_sums(paths)
-    A = A_sum / count[..., None, None]
-    b = b_sum / count[..., None]
+    taken = np.maximum(count, 1)  # an episode that starts in a terminal state takes no step
+    A = A_sum / taken[..., None, None]
+    b = b_sum / taken[..., None]
     for e in range(len(paths)):
-        rates = sequences.at(np.array([e + 1]))
+        rates = sequences.at(np.array([e + 1])).where(count[e] > 0)
         y = _look_ahead(x, x_bar, rates)
         update = b[e].T - np.einsum("rij,jr->ir", A[e], y)
         x, x_bar = _move(x, x_bar, y, rates.eta * update, rates, ball)

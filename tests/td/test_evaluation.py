@@ -1,5 +1,7 @@
 """A, b, theta*, NEU and constants against loops over states, simulation and closed forms."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -165,7 +167,7 @@ def test_spectrum_of_the_table(n, kind, row):
     mu, L, asymmetry = TABLE[n, kind][row]
     problem = table_problem(n, kind, row)
     assert problem.mu == pytest.approx(mu, rel=2e-5)
-    assert problem.L == pytest.approx(L, abs=6e-7)
+    assert pytest.approx(L, abs=6e-7) == problem.L
     assert problem.asymmetry == pytest.approx(asymmetry, abs=6e-4 if asymmetry > 0.01 else 6e-5)
     assert problem.is_gradient == (asymmetry == 0)
 
@@ -274,7 +276,7 @@ def test_neu_estimate_is_the_neu_of_its_episodes():
     for i, index in enumerate(np.ndindex(2, 2)):
         update = np.zeros(3)
         for episode in states[:, i]:
-            for s, after in zip(episode[:-1], episode[1:], strict=True):
+            for s, after in itertools.pairwise(episode):
                 phi, next_phi = problem.features[s], problem.features[after]
                 reward = problem.reward[s] + problem.arrival_reward[after]
                 delta = reward + 0.8 * theta[index] @ next_phi - theta[index] @ phi
@@ -357,7 +359,7 @@ def test_descent_constants(seed):
 def test_sample_lipschitz_constant_of_the_text():
     td = table_problem(10, "order", "reversible")
     problem = td.as_problem(1.01 * np.linalg.norm(td.theta_star))
-    assert problem.L == pytest.approx(0.274907, abs=1e-6)
+    assert pytest.approx(0.274907, abs=1e-6) == problem.L
     assert problem.L_sample == pytest.approx(6.94, abs=0.005)
 
 
@@ -487,9 +489,9 @@ def test_paths_in_terminal_states_teach_nothing():
 @pytest.mark.parametrize("size", [51, 60])
 def test_dense_matrices_that_are_too_large_are_refused(size):
     problem = TDProblem.from_gridworld(GridWorld(size), fourier_features(size))
-    with pytest.raises(ValueError, match="too large: got .* pairs"):
+    with pytest.raises(ValueError, match=r"too large: got .* pairs"):
         problem.pair_chain  # noqa: B018
-    with pytest.raises(ValueError, match="too large: got .* states"):
+    with pytest.raises(ValueError, match=r"too large: got .* states"):
         problem.pair_mixing_sum  # noqa: B018
 
 

@@ -1,0 +1,451 @@
+"""TD(0) and TD(0)-Acc against scalar loops, exact limits and each other."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from amgd.descent.steps import StepSizes, sgd, theorem2, theorem3, theorem3_printed
+from amgd.td import (
+    DivergenceError,
+    GridWorld,
+    TDProblem,
+    decaying,
+    fourier_features,
+    matched,
+    neu_area,
+    td0,
+    td0_accelerated,
+    tune_td0,
+)
+
+PAPER = theorem3_printed(1.0, "k+1", delta=0.1)
+
+
+def grid_problem(n=5, kind="three", goal="absorbing", reward="step", length=None):
+    grid = GridWorld(n, goal=goal, reward=reward)
+    features = fourier_features(n, kind)
+    return TDProblem.from_gridworld(grid, features, 0.9, law="episode", length=length)
+
+
+def draw(problem, episodes, replicates=3, seed=0):
+    return problem.sample_episodes(episodes, rng=np.random.default_rng(seed), replicates=replicates)
+
+
+def transitions(problem, path):
+    """phi, phi - discount phi', r of the transitions of one episode that are learned from."""
+    for s, after in itertools.pairwise(path):
+        if problem.is_terminal[s]:
+            continue
+        next_phi = 0.0 * problem.features[after]
+        if not problem.is_terminal[after]:
+            next_phi = problem.features[after]
+        reward = problem.reward[s] + problem.arrival_reward[after]
+        yield problem.features[s], problem.features[s] - problem.discount * next_phi, reward
+
+
+def scalar_td0(problem, paths, rate, count):
+    """The textbook loop of one seed, number by number."""
+    theta, k = [0.0] * problem.dim, 0
+    for e, path in enumerate(paths, 1):
+        for phi, difference, reward in transitions(problem, path):
+            k += 1
+            delta = reward - sum(float(u) * w for u, w in zip(difference, theta, strict=True))
+            step = rate(e if count == "episode" else k) * delta
+            theta = [w + step * float(f) for w, f in zip(theta, phi, strict=True)]
+    return theta
+
+
+def scalar_accelerated(problem, paths, steps, count):
+    """Algorithm 2 with TD updates for one seed, number by number."""
+    x, x_bar, k, mu = [0.0] * problem.dim, [0.0] * problem.dim, 0, steps.mu
+    for e, path in enumerate(paths, 1):
+        for phi, difference, reward in transitions(problem, path):
+            k += 1
+            index = e if count == "episode" else k
+            alpha, beta, gamma = steps.alpha(index), steps.beta(index), steps.gamma(index)
+            eta = gamma / (1.0 + mu * gamma)
+            y = [(1.0 - beta) * b + beta * a for a, b in zip(x, x_bar, strict=True)]
+            delta = reward - sum(float(u) * w for u, w in zip(difference, y, strict=True))
+            x = [
+                a + mu * eta * (w - a) + eta * delta * float(f)
+                for a, w, f in zip(x, y, phi, strict=True)
+            ]
+            x_bar = [(1.0 - alpha) * b + alpha * a for a, b in zip(x, x_bar, strict=True)]
+    return x, x_bar
+
+
+@pytest.mark.parametrize("count", ["episode", "transition"])
+@pytest.mark.parametrize("kind", ["three", "order"])
+@pytest.mark.parametrize(("goal", "reward"), [("absorbing", "step"), ("ordinary", "goal")])
+def test_single_transitions_equal_the_scalar_loops_bit_for_bit(count, kind, goal, reward):
+    problem = grid_problem(kind=kind, goal=goal, reward=reward)
+    states = draw(problem, 20)  # 20 episodes of 50 steps: 1000 transitions
+    options = {"count": count, "compose": False}
+    plain = td0(problem, states, decaying(0.05), **options)
+    accelerated = td0_accelerated(problem, states, PAPER, **options)
+    for r in range(3):
+        theta = scalar_td0(problem, states[:, r], decaying(0.05), count)
+        np.testing.assert_array_equal(plain.theta[-1, r], theta)
+        x, x_bar = scalar_accelerated(problem, states[:, r], PAPER, count)
+        np.testing.assert_array_equal(accelerated.x[-1, r], x)
+        np.testing.assert_array_equal(accelerated.theta[-1, r], x_bar)
+    np.testing.assert_array_equal(plain.x, plain.theta)
+
+
+@pytest.mark.parametrize("count", ["episode", "transition"])
+@pytest.mark.parametrize("kind", ["three", "order"])
+@pytest.mark.parametrize("goal", ["absorbing", "ordinary", "reset"])
+@pytest.mark.parametrize("block", [3, 1000])
+def test_composed_maps_equal_single_transitions(count, kind, goal, block, monkeypatch):
+    monkeypatch.setattr("amgd.td.learning.BLOCK", block)
+    problem = grid_problem(3, kind=kind, goal=goal)
+    states = draw(problem, 40)
+    theta0 = np.random.default_rng(0).normal(size=(3, problem.dim))
+    for method, rule in ((td0, 0.02), (td0, matched(PAPER)), (td0_accelerated, PAPER)):
+        runs = [
+            method(problem, states, rule, theta0=theta0, count=count, record=1, compose=compose)
+            for compose in (True, False)
+        ]
+        for name in ("theta", "x", "average"):
+            one, other = (getattr(run, name) for run in runs)
+            np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
+
+
+def test_the_default_composes_when_it_pays():
+    for kind, composes in (("three", True), ("order", False)):
+        problem = grid_problem(kind=kind)
+        states = draw(problem, 5)
+        chosen = td0(problem, states, 0.01).theta
+        np.testing.assert_array_equal(chosen, td0(problem, states, 0.01, compose=composes).theta)
+
+
+# The matched step
+
+
+@pytest.mark.parametrize("goal", ["absorbing", "ordinary"])
+@pytest.mark.parametrize("compose", [True, False])
+@pytest.mark.parametrize("rule", [PAPER, theorem3(0.05, 0.2), theorem2(0.2, 0.1)])
+def test_first_episode_is_td0_with_the_matched_step(goal, compose, rule):
+    """alpha_1 = beta_1 = 1, frozen for the whole episode."""
+    problem = grid_problem(goal=goal)
+    states = draw(problem, 1)
+    accelerated = td0_accelerated(problem, states, rule, compose=compose)
+    plain = td0(problem, states, matched(rule), compose=compose)
+    np.testing.assert_allclose(accelerated.theta, plain.theta, rtol=0, atol=1e-13)
+    if not compose:
+        np.testing.assert_array_equal(accelerated.theta, plain.theta)
+
+
+@pytest.mark.parametrize("update", ["transition", "episode"])
+@pytest.mark.parametrize("mu", [0.0, 0.5, 4.0])
+def test_without_averaging_it_is_td0_with_the_matched_step(update, mu):
+    one = lambda k: np.ones(k.shape)  # noqa: E731
+    steps = StepSizes("plain", one, one, lambda k: 0.1 / np.sqrt(k), mu, "convex")
+    problem = grid_problem()
+    states = draw(problem, 30)
+    compose = None if update == "episode" else False
+    accelerated = td0_accelerated(problem, states, steps, update=update, compose=compose)
+    plain = td0(problem, states, matched(steps), update=update, compose=compose)
+    np.testing.assert_array_equal(accelerated.theta, plain.theta)
+
+
+def test_matched_step_formula():
+    k = np.arange(1, 50)
+    for rule in (PAPER, theorem3(0.1, 1.0), theorem2(1.0, 0.3)):
+        gamma = rule.gamma(k)
+        np.testing.assert_array_equal(matched(rule)(k), gamma / (1 + rule.mu * gamma))
+    assert matched(theorem3_printed(2.0))(3) == pytest.approx(1 / (3 + 2))
+
+
+# Updates by the mean of an episode, projection, counting
+
+
+@pytest.mark.parametrize("goal", ["absorbing", "reset"])
+def test_mean_update_is_the_mean_over_the_episode(goal):
+    problem = grid_problem(3, goal=goal)
+    states = draw(problem, 25)
+    run = td0(problem, states, decaying(0.5), update="episode", record=1)
+    for r in range(3):
+        theta = np.zeros(3)
+        for e, path in enumerate(states[:, r], 1):
+            moves = [(t - u @ theta) * phi for phi, u, t in transitions(problem, path)]
+            theta = theta + 0.5 / e * np.mean(moves, axis=0)
+            np.testing.assert_allclose(run.theta[e, r], theta, atol=1e-12)
+
+
+def test_accelerated_mean_update():
+    problem = grid_problem(3)
+    states = draw(problem, 25)
+    run = td0_accelerated(problem, states, PAPER, update="episode", record=1)
+    for r in range(3):
+        x = x_bar = np.zeros(3)
+        for e, path in enumerate(states[:, r], 1):
+            alpha, beta, gamma = PAPER.alpha(e), PAPER.beta(e), PAPER.gamma(e)
+            y = (1 - beta) * x_bar + beta * x
+            moves = [(t - u @ y) * phi for phi, u, t in transitions(problem, path)]
+            x = (x + gamma * y + gamma * np.mean(moves, axis=0)) / (1 + gamma)  # mu = 1
+            x_bar = (1 - alpha) * x_bar + alpha * x
+            np.testing.assert_allclose(run.x[e, r], x, atol=1e-12)
+            np.testing.assert_allclose(run.theta[e, r], x_bar, atol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"compose": False}, {"update": "episode"}])
+def test_an_episode_in_a_terminal_state_moves_nothing(options):
+    problem = grid_problem(3)
+    states = draw(problem, 4)
+    states[2, 1] = 8  # the third episode of the second seed
+    for method, rule in ((td0, 0.1), (td0_accelerated, PAPER)):
+        run = method(problem, states, rule, record=1, **options)
+        moved = (run.theta[3] != run.theta[2]).any(axis=1)
+        assert moved.tolist() == [True, False, True]
+        assert (run.x[3, 1] == run.x[2, 1]).all()
+
+
+@pytest.mark.parametrize("update", ["transition", "episode"])
+def test_projection_holds_the_iterates_in_the_ball(update):
+    problem = grid_problem()
+    states = draw(problem, 30)
+    radius = 0.03 * np.linalg.norm(problem.theta_star)
+    for method, rule in ((td0, 0.1), (td0_accelerated, PAPER)):
+        free = method(problem, states, rule, update=update)
+        ball = method(problem, states, rule, update=update, radius=radius)
+        wide = method(problem, states, rule, update=update, radius=1e6)
+        assert np.linalg.norm(free.x, axis=2).max() > radius
+        assert np.linalg.norm(ball.x, axis=2).max() <= radius * (1 + 1e-12)
+        assert np.linalg.norm(ball.theta, axis=2).max() <= radius * (1 + 1e-12)
+        np.testing.assert_allclose(wide.theta, free.theta, rtol=1e-10, atol=1e-10)
+
+
+def test_projection_is_part_of_each_step():
+    problem = grid_problem(3)
+    states = draw(problem, 4, replicates=2)
+    radius = 0.3
+    run = td0(problem, states, 0.2, radius=radius)
+    for r in range(2):
+        theta = np.zeros(3)
+        for path in states[:, r]:
+            for phi, difference, reward in transitions(problem, path):
+                theta = theta + 0.2 * (reward - difference @ theta) * phi
+                theta *= min(1.0, radius / np.linalg.norm(theta))
+        np.testing.assert_allclose(run.theta[-1, r], theta, atol=1e-12)
+
+
+def test_projection_saves_a_run_with_steps_that_are_too_large():
+    problem = grid_problem()
+    states = draw(problem, 30)
+    run = td0(problem, states, 1e200, radius=2.0)
+    assert np.isfinite(run.theta).all()
+    assert np.linalg.norm(run.theta, axis=2).max() <= 2.0 * (1 + 1e-12)
+
+
+# Limits
+
+
+def test_a_run_without_noise_reaches_theta_star():
+    P = np.roll(np.eye(4), 1, axis=1)
+    problem = TDProblem(P, [1, -2, 0, 3], np.eye(4), 0.7, length=40)
+    states = draw(problem, 40)
+    for run in (
+        td0(problem, states, 0.5),
+        td0(problem, states, 0.5, update="episode", theta0=problem.theta_star),
+        td0(problem, states, 0.5, radius=100.0),
+    ):
+        np.testing.assert_allclose(run.theta[-1], np.tile(problem.theta_star, (3, 1)), rtol=1e-10)
+
+
+@pytest.mark.parametrize("method", ["td0", "td0_accelerated"])
+@pytest.mark.parametrize("goal", ["absorbing", "ordinary"])
+def test_the_limit_is_theta_star_under_the_law_of_the_episodes(method, goal):
+    problem = grid_problem(3, goal=goal, reward="step")
+    states = draw(problem, 2000, replicates=40)
+    if method == "td0":
+        run = td0(problem, states, lambda k: 2.0 / (20 + k))
+    else:
+        run = td0_accelerated(problem, states, theorem3(problem.mu, 5 * problem.L))
+    error = run.theta[-1] - problem.theta_star
+    bar = error.std(axis=0, ddof=1) / np.sqrt(40)
+    assert (np.abs(error.mean(axis=0)) < 4 * bar + 0.01 * np.abs(problem.theta_star)).all()
+    assert problem.neu(run.theta[-1]).mean() < 1e-3 * problem.neu(run.theta[0]).mean()
+
+
+def test_the_paper_s_ranking_is_that_of_the_matched_step():
+    """The paper's TD(0)-Acc beats TD(0) with .001, and TD(0) with the matched step does too."""
+    grid = GridWorld(10, goal="absorbing")
+    problem = TDProblem.from_gridworld(grid, fourier_features(10), law="episode")
+    states = draw(problem, 1000, replicates=10)
+    area = {
+        "plain": neu_area(problem, td0(problem, states, 0.001)),
+        "accelerated": neu_area(problem, td0_accelerated(problem, states, PAPER)),
+        "matched": neu_area(problem, td0(problem, states, matched(PAPER))),
+        "decaying": neu_area(problem, td0(problem, states, decaying(0.3))),
+    }
+    assert (area["accelerated"] < 0.1 * area["plain"]).all()
+    assert (area["matched"] < 0.1 * area["plain"]).all()
+    assert area["matched"].mean() < area["accelerated"].mean()
+    assert area["decaying"].mean() < 0.5 * area["matched"].mean()
+    # the figures of the text, with the spread of ten seeds
+    assert area["plain"].mean() == pytest.approx(4.3e-2, rel=0.05)
+    assert area["accelerated"].mean() == pytest.approx(2.0e-4, rel=0.8)
+
+
+# Divergence
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"compose": False}, {"update": "episode"}, {"count": "transition"}],
+)
+@pytest.mark.parametrize("method", ["td0", "td0_accelerated"])
+def test_divergence_is_reported(method, options):
+    problem = grid_problem()
+    states = draw(problem, 400, replicates=4)
+    if method == "td0":
+        call = lambda: td0(problem, states, 50.0, record=1, **options)  # noqa: E731
+    else:
+        rule = StepSizes(
+            "large", lambda k: 2 / (k + 1), lambda k: 2 / (k + 1), lambda k: 1e5, 0.0, "convex"
+        )
+        call = lambda: td0_accelerated(problem, states, rule, record=1, **options)  # noqa: E731
+    with pytest.raises(DivergenceError, match=rf"{method} diverges: after episode \d+") as caught:
+        call()
+    error = caught.value
+    assert isinstance(error, FloatingPointError)
+    assert f"episode {error.episode} " in str(error)
+    assert f"seed {error.seed} " in str(error)
+    assert 0 <= error.seed < 4
+    run = error.run  # every episode before, all finite
+    np.testing.assert_array_equal(run.episodes, np.arange(error.episode))
+    assert run.theta.shape == (error.episode, 4, 3)
+    assert np.abs(run.theta).max() < 1e150
+
+
+def test_the_diverging_seed_is_named():
+    problem = grid_problem()
+    theta0 = np.zeros((4, 3))
+    theta0[2] = 1e155
+    with pytest.raises(DivergenceError, match="after episode 1 the largest entry of seed 2 is"):
+        td0(problem, draw(problem, 3, replicates=4), 0.01, theta0=theta0)
+
+
+def test_small_mu_diverges_with_16_features_as_the_text_says():
+    problem = grid_problem(10, kind="order", length=100)
+    states = draw(problem, 15, replicates=2)
+    with pytest.raises(DivergenceError):
+        td0_accelerated(problem, states, theorem3_printed(0.01, "k+1", delta=0.1))
+    assert np.isfinite(td0_accelerated(problem, states, PAPER).theta).all()
+
+
+# Records
+
+
+@pytest.mark.parametrize(
+    ("episodes", "record", "kept"),
+    [(20, 10, [0, 10, 20]), (25, 10, [0, 10, 20, 25]), (3, 10, [0, 3]), (3, 1, [0, 1, 2, 3])],
+)
+def test_records(episodes, record, kept):
+    problem = grid_problem()
+    run = td0(problem, draw(problem, episodes), 0.01, record=record)
+    assert run.episodes.tolist() == kept
+    assert run.theta.shape == run.average.shape == (len(kept), 3, 3)
+    assert run.method == "td0"
+
+
+@pytest.mark.parametrize("compose", [True, False])
+def test_average_and_initial_point(compose):
+    problem = grid_problem()
+    theta0 = np.arange(3.0)
+    states = draw(problem, 12)
+    run = td0(problem, states, 0.05, theta0=theta0, record=1, compose=compose)
+    np.testing.assert_array_equal(run.theta[0], np.tile(theta0, (3, 1)))
+    np.testing.assert_array_equal(run.average[0], run.theta[0])
+    for e in range(1, 13):
+        np.testing.assert_allclose(run.average[e], run.theta[1 : e + 1].mean(axis=0), atol=1e-13)
+
+
+def test_seeds_do_not_touch_each_other_and_the_paths_are_not_changed():
+    problem = grid_problem()
+    states = draw(problem, 20)
+    before = states.copy()
+    together = td0_accelerated(problem, states, PAPER, compose=False)
+    np.testing.assert_array_equal(states, before)
+    alone = td0_accelerated(problem, states[:, [1]], PAPER, compose=False)
+    np.testing.assert_array_equal(together.theta[:, 1], alone.theta[:, 0])
+
+
+def test_neu_area_is_the_mean_after_the_start():
+    problem = grid_problem()
+    run = td0(problem, draw(problem, 30), 0.01)
+    expected = [problem.neu(run.theta[i]) for i in (1, 2, 3)]
+    np.testing.assert_allclose(neu_area(problem, run), np.mean(expected, axis=0))
+
+
+def test_tuning_keeps_the_best_and_marks_divergence():
+    problem = grid_problem()
+    states = draw(problem, 100)
+    rates = [0.001, 0.03, 0.1, 50.0]
+    result = tune_td0(problem, states, rates, record=20)
+    np.testing.assert_array_equal(result.rates, rates)
+    for rate, area in zip(rates[:3], result.areas, strict=False):
+        run = td0(problem, states, rate, record=20)
+        assert area == neu_area(problem, run).mean()
+        if rate == result.best:
+            np.testing.assert_array_equal(result.run.theta, run.theta)
+    assert result.areas[3] == np.inf
+    assert result.best == rates[int(np.argmin(result.areas))]
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda p, s: td0(p, s, 0.0), ValueError, "rate must be positive: got 0.0"),
+        (lambda p, s: td0(p, s, -0.1), ValueError, "rate must be positive"),
+        (lambda p, s: td0(p, s, np.nan), ValueError, "rate is not finite"),
+        (lambda p, s: td0(p, s, "matched"), TypeError, "rate must be a number: got 'matched'"),
+        (lambda p, s: td0(p, s, True), TypeError, "rate must be a number: got True"),
+        (lambda p, s: td0(p, s, lambda k: -1.0 / k), ValueError, "step size is out of range"),
+        (lambda p, s: td0(p, s, lambda k: np.nan * k), ValueError, "step size is out of range"),
+        (lambda p, s: td0(p, s, 0.1, update="batch"), ValueError, "update is unknown"),
+        (lambda p, s: td0(p, s, 0.1, count="step"), ValueError, "count is unknown"),
+        (
+            lambda p, s: td0(p, s, 0.1, update="episode", count="transition"),
+            ValueError,
+            "does not fit",
+        ),
+        (lambda p, s: td0(p, s, 0.1, update="episode", compose=True), ValueError, "compose=True"),
+        (lambda p, s: td0(p, s, 0.1, radius=1.0, compose=True), ValueError, "compose=True"),
+        (lambda p, s: td0(p, s, 0.1, compose=1), TypeError, "compose must be a bool"),
+        (lambda p, s: td0(p, s, 0.1, radius=0), ValueError, "radius must be positive"),
+        (lambda p, s: td0(p, s, 0.1, radius=np.inf), ValueError, "radius is not finite"),
+        (lambda p, s: td0(p, s, 0.1, record=0), ValueError, "record is too small"),
+        (lambda p, s: td0(p, s, 0.1, record=2.5), TypeError, "record must be an integer"),
+        (lambda p, s: td0(p, s, 0.1, theta0=[1.0]), ValueError, "theta0 has the wrong shape"),
+        (lambda p, s: td0(p, s, 0.1, theta0=np.ones((2, 3))), ValueError, r"expected \(3, 3\)"),
+        (lambda p, s: td0(p, s, 0.1, theta0=[np.nan] * 3), ValueError, "theta0 holds NaN"),
+        (
+            lambda p, s: td0(p, s, 0.1, theta0=np.ones(3), radius=1.0),
+            ValueError,
+            "theta0 is outside the ball: its norm is 1.73205",
+        ),
+        (lambda p, s: td0(p, s[0], 0.1), ValueError, r"states .*got \(3, 51\)"),
+        (lambda p, s: td0(p, s[:0], 0.1), ValueError, r"states .*got \(0, 3, 51\)"),
+        (lambda p, s: td0(p, s[:, :, :1], 0.1), ValueError, "states must hold paths"),
+        (lambda p, s: td0(p, s * 1.0, 0.1), TypeError, "states must be integers"),
+        (lambda p, s: td0(p, s + 1, 0.1), ValueError, "states are out of range"),
+        (lambda p, s: td0(None, s, 0.1), TypeError, "problem must be a TDProblem: got NoneType"),
+        (lambda p, s: td0_accelerated(p, s, 0.1), TypeError, "steps must be a StepSizes"),
+        (lambda p, s: td0_accelerated(p, s, sgd(0.1)), ValueError, "rule for Algorithm 1: got sgd"),
+        (lambda p, s: matched(0.1), TypeError, "steps must be a StepSizes"),
+        (lambda p, s: decaying(0), ValueError, "scale must be positive"),
+        (lambda p, s: tune_td0(p, s, []), ValueError, "no rate"),
+        (lambda p, s: tune_td0(p, s, [-1.0]), ValueError, "rate must be positive"),
+        (lambda p, s: tune_td0(p, s, [50.0, 100.0]), ValueError, "no rate is stable"),
+    ],
+)
+def test_bad_input_is_refused(call, error, text):
+    problem = grid_problem()
+    with pytest.raises(error, match=text):
+        call(problem, draw(problem, 200))
