@@ -673,7 +673,7 @@ def _apply(batch: _Batch, alpha: float, push: float, beta: float, alpha_next: fl
     """Update e and y: e = (1 - alpha) e + push G, then y = y - beta G - alpha_next e.
 
     The product with 1 - alpha is taken as e - alpha e.  torch._foreach_mul_ would first round
-    1 - alpha to the dtype, and in bfloat16 that is 1 from k = 512 on: e would never decay.
+    1 - alpha to the dtype, and in bfloat16 that is 1 from k = 1023 on: e would never decay.
     """
     group, params, grads = batch.group, batch.params, batch.grads
     # While gamma = beta, e is 0 and is not stored.

@@ -280,7 +280,7 @@ def test_maximize_mirrors(name: str, foreach: bool | None) -> None:
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
 @every_path
 def test_the_buffer_decays_in_half_precision_too(foreach: bool | None, dtype: torch.dtype) -> None:
-    """1 - alpha_k must not be rounded to the dtype: from k = 512 on bfloat16 would make it 1."""
+    """1 - alpha_k must not be rounded to the dtype: from k = 1023 on bfloat16 would make it 1."""
     p = torch.zeros(100, dtype=dtype, requires_grad=True)
     opt = AMGD([p], 0.0, foreach=foreach, schedule="ghadimi_lan")
     p.grad = torch.zeros_like(p)
