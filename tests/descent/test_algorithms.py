@@ -612,6 +612,14 @@ def test_divergence_is_not_hidden_by_the_projection() -> None:
             run(function, problem, iid([1.0]), rule, 50, x0=1.0)
 
 
+@pytest.mark.parametrize(("beta", "gamma"), [(1e200, 0.0), (0.0, 1e200)])
+def test_either_sequence_alone_can_stop_the_run(beta: float, gamma: float) -> None:
+    """Only x_bar, or only x, overflows at the first step."""
+    rule = StepSizes("one", lambda k: 2 / (k + 1), lambda k: beta, lambda k: gamma)
+    with pytest.raises(NonFiniteError, match="not finite at k = 1 "):
+        run(amgd_nonconvex, Quadratic([1e150]), iid([1.0]), rule, 5, x0=1.0)
+
+
 def test_random_output_stops_too() -> None:
     with pytest.raises(NonFiniteError, match="random_output") as caught:
         run(random_output, Quadratic([1.0]), iid([1.0]), steps.sgd(1e40), 5000, x0=1.0)
