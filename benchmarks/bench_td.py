@@ -3,13 +3,14 @@
 Peers in the same run, on the same paths and with the same features:
 
 - the plain Python loop of teaching code, one seed after the other: one NumPy dot product per
-  value, one update per transition;
-- the same loop in C (built here with the system's compiler, skipped without one), one seed after
-  the other: a lower bound of the time that compiled code needs on one core.
+  value, one update per transition (for each method its own loop);
+- the loop of TD(0) in C (built here with the system's compiler, skipped without one), one seed
+  after the other: a lower bound of the time that compiled code needs on one core.
 
-The two ratios are printed after each benchmark of `amgd`. What they say: composing the affine
-maps of the episodes in NumPy comes within a small factor of C, so that Numba or Cython, which would
-add a compiler or 100 MB to the installation, would not pay; the whole of Figure 1 takes seconds.
+Both ratios are printed. What they say: composing the affine
+maps of the episodes in NumPy comes within a small factor of C. Numba or Cython would add
+100 MB or a compiler to the installation to shorten a figure that takes a few seconds; they do not
+pay.
 
 Run: ``python -m pytest benchmarks/bench_td.py -s --benchmark-disable-gc``.
 """
@@ -27,7 +28,13 @@ from amgd.descent.steps import theorem3_printed
 from amgd.td import GridWorld, TDProblem, fourier_features, td0, td0_accelerated
 
 N, SEEDS, LENGTH = 50, 10, 500
-PAPER = theorem3_printed(1.0, "k+1", delta=0.1)
+RATE, PAPER = 0.01, theorem3_printed(1.0, "k+1", delta=0.1)
+
+
+def acc(problem, states):
+    """TD(0)-Acc with the paper's steps."""
+    return td0_accelerated(problem, states, PAPER)
+
 
 C_SOURCE = r"""
 #include <stdint.h>
@@ -58,34 +65,59 @@ def states(problem):
     return problem.sample_episodes(500, rng=np.random.default_rng(0), replicates=SEEDS)
 
 
-def python_loop(problem, states, rate):
-    """TD(0) as it is written on a blackboard; returns theta of each seed."""
+def python_td0(problem, path, theta, rate):
+    """One episode of TD(0) as it is written on a blackboard, in place."""
     features, reward, discount = problem.features, problem.reward, problem.discount
+    for s, after in itertools.pairwise(path):
+        if problem.is_terminal[s]:
+            break
+        value_after = 0.0 if problem.is_terminal[after] else features[after] @ theta
+        delta = reward[s] + discount * value_after - features[s] @ theta
+        theta += rate * delta * features[s]
+
+
+def python_accelerated(problem, path, x, x_bar, alpha, beta, gamma, mu):
+    """One episode of TD(0)-Acc, in place."""
+    features, reward, discount = problem.features, problem.reward, problem.discount
+    for s, after in itertools.pairwise(path):
+        if problem.is_terminal[s]:
+            break
+        y = (1 - beta) * x_bar + beta * x
+        value_after = 0.0 if problem.is_terminal[after] else features[after] @ y
+        delta = reward[s] + discount * value_after - features[s] @ y
+        x[:] = (x + gamma * (mu * y + delta * features[s])) / (1 + mu * gamma)
+        x_bar[:] = (1 - alpha) * x_bar + alpha * x
+
+
+def python_loop(problem, states, accelerated):
+    """Learn one seed after the other; return the evaluated iterate of each."""
     thetas = []
     for r in range(states.shape[1]):
-        theta = np.zeros(problem.dim)
-        for path in states[:, r]:
-            for s, after in itertools.pairwise(path):
-                if problem.is_terminal[s]:
-                    break
-                value_after = 0.0 if problem.is_terminal[after] else features[after] @ theta
-                delta = reward[s] + discount * value_after - features[s] @ theta
-                theta += rate * delta * features[s]
-        thetas.append(theta)
+        x, x_bar = np.zeros(problem.dim), np.zeros(problem.dim)
+        for k, path in enumerate(states[:, r], 1):
+            if accelerated:
+                rates = PAPER.alpha(k), PAPER.beta(k), PAPER.gamma(k), PAPER.mu
+                python_accelerated(problem, path, x, x_bar, *rates)
+            else:
+                python_td0(problem, path, x, RATE)
+        thetas.append(x_bar if accelerated else x)
     return np.array(thetas)
 
 
 @pytest.fixture(scope="module")
-def loop_rate(problem, states):
-    """Transitions per second of the plain loop, on some of the episodes."""
+def loop_rates(problem, states):
+    """Transitions per second of the two plain loops, on some of the episodes."""
     part = states[:8]
-    seconds = []
-    for _ in range(3):
-        start = time.perf_counter()
-        theta = python_loop(problem, part, 0.01)
-        seconds.append(time.perf_counter() - start)
-    np.testing.assert_allclose(theta, td0(problem, part, 0.01).theta[-1], rtol=1e-9, atol=1e-9)
-    return part.shape[0] * SEEDS * LENGTH / min(seconds)
+    rates = {}
+    for accelerated, peer in ((False, td0(problem, part, RATE)), (True, acc(problem, part))):
+        seconds = []
+        for _ in range(3):
+            start = time.perf_counter()
+            theta = python_loop(problem, part, accelerated)
+            seconds.append(time.perf_counter() - start)
+        np.testing.assert_allclose(theta, peer.theta[-1], rtol=1e-9, atol=1e-9)
+        rates[accelerated] = part.shape[0] * SEEDS * LENGTH / min(seconds)
+    return rates
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +145,7 @@ def compiled_rate(problem, states, tmp_path_factory):
             function(
                 *pointers,
                 problem.discount,
-                0.01,
+                RATE,
                 N * N - 1,
                 len(states),
                 LENGTH,
@@ -121,29 +153,29 @@ def compiled_rate(problem, states, tmp_path_factory):
                 theta[r].ctypes.data,
             )
         seconds.append(time.perf_counter() - start)
-    np.testing.assert_allclose(theta, td0(problem, states, 0.01).theta[-1], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(theta, td0(problem, states, RATE).theta[-1], rtol=1e-9, atol=1e-9)
     return states.shape[0] * SEEDS * LENGTH / min(seconds)
 
 
 METHODS = {
-    "td0": lambda problem, states: td0(problem, states, 0.01),
-    "td0, one transition at a time": lambda problem, states: td0(
-        problem, states, 0.01, compose=False
-    ),
-    "td0_accelerated": lambda problem, states: td0_accelerated(problem, states, PAPER),
+    "td0": lambda problem, states: td0(problem, states, RATE),
+    "td0, single transitions": lambda problem, states: td0(problem, states, RATE, compose=False),
+    "td0_accelerated": acc,
 }
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_transitions_per_second(name, benchmark, problem, states, loop_rate, compiled_rate):
+def test_transitions_per_second(name, benchmark, problem, states, loop_rates, compiled_rate):
     benchmark.pedantic(METHODS[name], args=(problem, states), rounds=5, warmup_rounds=1)
     rate = states.shape[0] * SEEDS * LENGTH / benchmark.stats.stats.min
-    text = f"\n{name}: {rate:.3g} transitions/s, {rate / loop_rate:.1f} x the Python loop"
-    if compiled_rate is None:
-        text += "; no C compiler found, so no lower bound"
-    else:
-        text += f", {compiled_rate / rate:.2f} x slower than the C loop of td0"
-    benchmark.extra_info.update(loop=loop_rate, compiled=compiled_rate)
+    loop = loop_rates[name == "td0_accelerated"]
+    text = f"\n{name}: {rate:.3g} transitions/s, {rate / loop:.1f} x the Python loop"
+    if name == "td0":
+        if compiled_rate is None:
+            text += "; no C compiler found, so no lower bound"
+        else:
+            text += f", {compiled_rate / rate:.2f} x slower than the C loop"
+    benchmark.extra_info.update(loop=loop, compiled=compiled_rate)
     print(text)
 
 
@@ -157,7 +189,7 @@ def test_figure_1(benchmark, problem):
             states = problem.sample_episodes(
                 episodes, rng=np.random.default_rng(0), replicates=SEEDS
             )
-            runs = [td0_accelerated(problem, states, PAPER)]
+            runs = [acc(problem, states)]
             for rate in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, lambda k: 0.3 / k):
                 runs.append(td0(problem, states, rate))
             for run in runs:

@@ -38,8 +38,8 @@ from .evaluation import TDProblem
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-OVERFLOW = 1e150  # beyond this size the square of an iterate overflows
-BLOCK = 1000  # episodes whose maps are built at a time: the working arrays fit the cache
+LIMIT = 1e150  # beyond this size the square of an iterate overflows
+BLOCK = 2000  # episodes whose maps are built at a time: the working arrays fit the cache
 COMPOSE_UP_TO = 8  # dimension up to which maps are faster than single transitions
 
 
@@ -69,7 +69,7 @@ class TDRun:
 
 
 class DivergenceError(FloatingPointError):
-    """An iterate became infinite, NaN, or too large to square.
+    """An iterate became infinite, NaN, or larger than the limit of the run.
 
     Attributes
     ----------
@@ -81,10 +81,12 @@ class DivergenceError(FloatingPointError):
         Everything that was recorded before.
     """
 
-    def __init__(self, method: str, episode: int, seed: int, size: float, run: TDRun) -> None:
+    def __init__(
+        self, method: str, episode: int, seed: int, size: float, limit: float, run: TDRun
+    ) -> None:
         super().__init__(
             f"{method} diverges: after episode {episode} the largest entry of seed {seed} is "
-            f"{size:.3g} (expected below {OVERFLOW:g}); take smaller steps or pass radius to "
+            f"{size:.3g} (expected below {limit:g}); take smaller steps or pass radius to "
             "project; the records so far are in the attribute run"
         )
         self.episode, self.seed, self.run = episode, seed, run
@@ -126,6 +128,7 @@ def td0(
     radius: float | None = None,
     record: int = 10,
     compose: bool | None = None,
+    limit: float = LIMIT,
 ) -> TDRun:
     r"""Run TD(0) on drawn episodes, all seeds together.
 
@@ -150,6 +153,9 @@ def td0(
         Build the affine maps of all episodes at once (see the head of this module), or take the
         transitions one by one. Default: compose if it is possible and pays. The results agree
         up to rounding.
+    limit : float
+        The run stops when an entry of an iterate reaches this size. The default is the largest
+        size whose square is finite; a smaller one also stops runs that blow up and come back.
 
     Returns
     -------
@@ -158,7 +164,7 @@ def td0(
     Raises
     ------
     DivergenceError
-        If an iterate is not finite or exceeds 1e150; names episode and seed, holds the records.
+        If an iterate is not finite or reaches `limit`; names episode and seed, holds the records.
     ValueError, TypeError
         If an argument has the wrong shape, type or range.
 
@@ -173,7 +179,7 @@ def td0(
     ((11, 3, 3), True)
     """
     sequences = _Sequences(Schedule("rate", rate) if callable(rate) else _constant(rate))
-    options = _Options(update, count, radius, record, compose)
+    options = _Options(update, count, radius, record, compose, limit)
     return _run("td0", problem, states, sequences, theta0, options)
 
 
@@ -188,6 +194,7 @@ def td0_accelerated(
     radius: float | None = None,
     record: int = 10,
     compose: bool | None = None,
+    limit: float = LIMIT,
 ) -> TDRun:
     """Run TD(0)-Acc, the paper's Algorithm 2 with TD updates, all seeds together.
 
@@ -196,7 +203,7 @@ def td0_accelerated(
     steps : StepSizes
         alpha, beta, gamma and mu of Algorithm 2; the paper's are
         ``theorem3_printed(mu, variant="k+1", delta=0.1)``.
-    problem, states, update, count, theta0, radius, record, compose
+    problem, states, update, count, theta0, radius, record, compose, limit
         As for `td0`. Both x and x_bar start at `theta0`; it is x that is projected.
 
     Returns
@@ -221,7 +228,7 @@ def td0_accelerated(
     """
     steps = _accelerated_steps(steps)
     sequences = _Sequences(matched(steps), steps)
-    options = _Options(update, count, radius, record, compose)
+    options = _Options(update, count, radius, record, compose, limit)
     return _run("td0_accelerated", problem, states, sequences, theta0, options)
 
 
@@ -305,7 +312,13 @@ class _Options:
     """The options that both methods share, checked."""
 
     def __init__(
-        self, update: str, count: str, radius: float | None, record: int, compose: bool | None
+        self,
+        update: str,
+        count: str,
+        radius: float | None,
+        record: int,
+        compose: bool | None,
+        limit: float,
     ) -> None:
         self.update = check.choice("update", update, ("transition", "episode"))
         self.count = check.choice("count", count, ("episode", "transition"))
@@ -329,6 +342,7 @@ class _Options:
                 'episode (expected radius=None, update="transition"); drop one of them'
             )
         self.compose = compose
+        self.limit = check.positive("limit", limit, "it is the largest entry of an iterate")
 
 
 def _run(
@@ -366,9 +380,10 @@ def _run(
         for episode, (x, x_bar) in enumerate(points, 1):
             theta = x if x_bar is None else x_bar
             size = np.maximum(np.abs(x), np.abs(theta)).max(axis=0)
-            if not (size < OVERFLOW).all():
-                seed = int(np.argmin(size < OVERFLOW))
-                raise DivergenceError(method, episode, seed, float(size[seed]), records())
+            if not (size < options.limit).all():  # NaN is not below it either
+                seed = int(np.argmin(size < options.limit))
+                worst = float(size[seed])
+                raise DivergenceError(method, episode, seed, worst, options.limit, records())
             total += theta
             if episode % options.record == 0 or episode == len(paths):
                 kept.append(episode)
@@ -513,16 +528,16 @@ def _move(
     rates: _Rates,
     ball: Ball | None,
 ) -> _Point:
-    """Return x and x_bar after the step by `increment` (eta times the TD update at y)."""
+    """Move x and x_bar, in place, by `increment` (eta times the TD update at y); return them."""
     if x_bar is not None and rates.acceleration is not None:
         alpha, _, pull = rates.acceleration
-        x = x + pull * (y - x) + increment
-    else:
-        x = x + increment
+        x += pull * (y - x)
+    x += increment
     if ball is not None:
         x = ball.project(x.T).T
     if x_bar is not None and rates.acceleration is not None:
-        x_bar = (1.0 - alpha) * x_bar + alpha * x
+        x_bar *= 1.0 - alpha
+        x_bar += alpha * x
     return x, x_bar
 
 
@@ -549,10 +564,10 @@ def _mean_updates(
 
 @dataclass(frozen=True)
 class _Transitions:
-    """The data of the t-th transitions of N paths, for all t (the first axis)."""
+    """The data of the t-th transitions of N paths, for all t."""
 
-    phi: FloatArray  # (length, d, N)
-    difference: FloatArray  # (length, d, N): phi(s) - discount phi(s')
+    phi: FloatArray  # (d, length, N)
+    difference: FloatArray  # (d, length, N): phi(s) - discount phi(s')
     reward: FloatArray  # (length, N)
     live: NDArray[np.bool_] | None  # (length, N): not from a terminal state; None: all
 
@@ -560,12 +575,13 @@ class _Transitions:
     def of(cls, problem: TDProblem, paths: IntArray) -> _Transitions:
         """Look the transitions of paths of shape (N, length + 1) up."""
         visited = np.ascontiguousarray(paths.T)
-        left, arrived = visited[:-1], visited[1:]
-        phi = np.ascontiguousarray(np.moveaxis(problem.features[left], -1, 1))
-        after = np.moveaxis(problem._live_features[arrived], -1, 1)
-        reward = problem.reward[left] + problem.arrival_reward[arrived]
-        live = ~problem.is_terminal[left] if problem.is_terminal.any() else None
-        return cls(phi, phi - problem.discount * after, reward, live)
+        phi = np.take(np.ascontiguousarray(problem.features.T), visited, axis=1)
+        reward = problem.reward[visited[:-1]] + problem.arrival_reward[visited[1:]]
+        if not problem.is_terminal.any():
+            return cls(phi[:, :-1], phi[:, :-1] - problem.discount * phi[:, 1:], reward, None)
+        live = ~problem.is_terminal[visited]
+        after = (problem.discount * live[1:]) * phi[:, 1:]
+        return cls(phi[:, :-1], phi[:, :-1] - after, reward, live[:-1])
 
 
 def _single_transitions(
@@ -582,14 +598,14 @@ def _single_transitions(
         data = _Transitions.of(problem, episode)
         for t, rates in enumerate(_by_time(sequences.at(k[[e]]), data)):
             y = _look_ahead(x, x_bar, rates)
-            delta = data.reward[t] - np.add.reduce(data.difference[t] * y, axis=0)
-            x, x_bar = _move(x, x_bar, y, rates.eta * delta * data.phi[t], rates, ball)
+            delta = data.reward[t] - np.add.reduce(data.difference[:, t] * y, axis=0)
+            x, x_bar = _move(x, x_bar, y, rates.eta * delta * data.phi[:, t], rates, ball)
         yield x, x_bar
 
 
 def _by_time(rates: _Rates, data: _Transitions) -> Iterator[_Rates]:
     """Yield the rates of the N paths for each t, from rates of shape (episodes, 1 or length, R)."""
-    length, _, n_paths = data.phi.shape
+    _, length, n_paths = data.phi.shape
     constant = rates.eta.shape[1] == 1
     flat = rates.map(lambda rate: np.moveaxis(rate, 1, 0).reshape(-1, n_paths))
     now = flat.map(lambda rate: rate[0])
@@ -633,7 +649,7 @@ def _images(problem: TDProblem, paths: IntArray, rates: _Rates, parts: int) -> F
     for t, now in enumerate(_by_time(rates, data)):
         y = _look_ahead(x, x_bar, now)
         delta = with_reward * data.reward[t]
-        delta -= np.einsum("in,ijn->jn", data.difference[t], y)
-        x, x_bar = _move(x, x_bar, y, now.eta * delta * data.phi[t][:, None], now, None)
+        delta -= np.einsum("in,ijn->jn", data.difference[:, t], y)
+        x, x_bar = _move(x, x_bar, y, now.eta * delta * data.phi[:, None, t], now, None)
     image = x if x_bar is None else np.concatenate([x, x_bar])
     return np.moveaxis(image.reshape(parts * d, -1, n_episodes, replicates), 2, 0)

@@ -328,6 +328,19 @@ def test_the_diverging_seed_is_named():
         td0(problem, draw(problem, 3, replicates=4), 0.01, theta0=theta0)
 
 
+def test_a_smaller_limit_stops_earlier():
+    problem = grid_problem()
+    states = draw(problem, 100)
+    bare = td0(problem, states, 0.05, record=1)
+    size = np.abs(bare.theta).max(axis=(1, 2))
+    limit = float(size[40])
+    first = int(np.argmax(size >= limit))
+    with pytest.raises(DivergenceError, match="expected below") as caught:
+        td0(problem, states, 0.05, record=1, limit=limit)
+    assert caught.value.episode == first
+    np.testing.assert_array_equal(caught.value.run.theta, bare.theta[:first])
+
+
 def test_small_mu_diverges_with_16_features_as_the_text_says():
     problem = grid_problem(10, kind="order", length=100)
     states = draw(problem, 15, replicates=2)
@@ -420,6 +433,7 @@ def test_tuning_keeps_the_best_and_marks_divergence():
         (lambda p, s: td0(p, s, 0.1, compose=1), TypeError, "compose must be a bool"),
         (lambda p, s: td0(p, s, 0.1, radius=0), ValueError, "radius must be positive"),
         (lambda p, s: td0(p, s, 0.1, radius=np.inf), ValueError, "radius is not finite"),
+        (lambda p, s: td0(p, s, 0.1, limit=0), ValueError, "limit must be positive"),
         (lambda p, s: td0(p, s, 0.1, record=0), ValueError, "record is too small"),
         (lambda p, s: td0(p, s, 0.1, record=2.5), TypeError, "record must be an integer"),
         (lambda p, s: td0(p, s, 0.1, theta0=[1.0]), ValueError, "theta0 has the wrong shape"),
