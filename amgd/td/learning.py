@@ -16,8 +16,8 @@ an episode sends $z = (x, \bar x)$ to $Mz + m$, and $M, m$ depend on its states 
 So all episodes of all seeds run at the same time from the points $0, e_1, e_2, \dots$ (the images
 give $m$ and the columns of $M$), as arrays of thousands of entries; then the maps are applied one
 after the other. This needs no compiled code. It does not apply with a projection, which is not
-affine, and does not pay in high dimension; there the transitions are taken one by one, all seeds
-together.
+affine, and does not pay in high dimension or for a few long episodes; there the transitions are
+taken one by one, all seeds together.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ IntArray = NDArray[np.int64]
 
 LIMIT = 1e150  # beyond this size the square of an iterate overflows
 BLOCK = 2000  # episodes whose maps are built at a time: the working arrays fit the cache
-COMPOSE_UP_TO = 8  # dimension up to which maps are faster than single transitions
+COMPOSE_UP_TO = 8  # dimension up to which maps are faster than single transitions,
+COMPOSE_FROM = 8  # and number of episodes from which on they are
 
 
 @dataclass(frozen=True)
@@ -307,7 +308,7 @@ def tune_td0(
     return TuningResult(grid, areas, float(grid[np.argmin(areas)]), best)
 
 
-# The run -------------------------------------------------------------------------------------------
+# The run ------------------------------------------------------------------------------------------
 class _Options:
     """The options that both methods share, checked."""
 
@@ -406,7 +407,7 @@ def _episodes(
     if options.update == "episode":
         return _mean_updates(problem, paths, sequences, x, x_bar, ball)
     k = _step_numbers(problem, paths, options.count)
-    pays = ball is None and problem.dim <= COMPOSE_UP_TO
+    pays = ball is None and problem.dim <= COMPOSE_UP_TO and len(paths) >= COMPOSE_FROM
     if pays if options.compose is None else options.compose:
         return _composed(problem, paths, sequences, k, x, x_bar)
     return _single_transitions(problem, paths, sequences, k, x, x_bar, ball)
@@ -462,7 +463,7 @@ def _accelerated_steps(steps: StepSizes) -> StepSizes:
     return steps
 
 
-# One episode ------------------------------------------------------------------------------------------
+# One episode --------------------------------------------------------------------------------------
 #
 # Inside, the seeds are the last axis: x has shape (d, replicates), so that one operation on
 # contiguous memory serves all seeds. x_bar is None for TD(0).
