@@ -4,7 +4,7 @@ The step rules are reached as ``steps.sgd``, ``steps.theorem1`` and so on, the p
 ``problems.Quadratic``: ``sgd`` by itself is the algorithm.
 """
 
-from amgd.descent import problems, steps
+from amgd.descent import bounds, problems, steps
 from amgd.descent.algorithms import (
     NonFiniteError,
     Trajectory,
@@ -23,6 +23,7 @@ __all__ = [
     "Trajectory",
     "amgd_convex",
     "amgd_nonconvex",
+    "bounds",
     "check_steps",
     "problems",
     "random_output",

@@ -200,6 +200,17 @@ def _sum_before(terms: FloatArray) -> FloatArray:
     return np.concatenate([[0.0], np.cumsum(terms)])
 
 
+def _window(terms: FloatArray, start: IntArray, stop: IntArray) -> FloatArray:
+    """Sum of the terms t = start, ..., stop - 1, counted from 1, for arrays of start and stop.
+
+    Each window is summed by itself: a difference of two long sums would lose its digits.
+    """
+    sums = np.empty(start.shape)
+    for index in np.ndindex(start.shape):
+        sums[index] = terms[start[index] - 1 : stop[index] - 1].sum()
+    return sums
+
+
 def _extrapolation(alpha: FloatArray, excess: FloatArray) -> FloatArray:
     """E_k = (1 - alpha_k) E_{k-1} + excess_k for k = 1, 2, ..., with E_0 = 0."""
     values = np.empty_like(excess)
@@ -324,13 +335,12 @@ def lemma1_printed(k: Any, tau: Any, *, steps: StepSizes, L: float, M: float) ->
     inverse = _one_over_Gamma(alpha)
     squares = _sum_before(difference**2 * inverse / alpha)
     plain = _sum_before(difference * inverse)
-    window = _sum_before(alpha / inverse)
     gamma_k = gamma[k - 1]
     return _result(
         8 * L * M**2 * tau * gamma[k - tau - 1] * gamma_k
         + (4 * M**2 * L + M) * gamma_k**2
         + M**2 * L / inverse[k - 1] / 2 * squares[k]
-        + 2 * L * M**3 * gamma_k * (window[k - 1] - window[k - tau - 1]) * plain[k]
+        + 2 * L * M**3 * gamma_k * _window(alpha / inverse, k - tau, k) * plain[k]
     )
 
 
@@ -381,26 +391,26 @@ def lemma1(k: Any, s: Any, *, steps: StepSizes, L: float, M: float, chain: Marko
     alpha, beta = np.asarray(steps.alpha(t), float), np.asarray(steps.beta(t), float)
     gamma = np.asarray(steps.gamma(t), float)
     E = _extrapolation(alpha, np.abs(gamma - beta))
-    moves = _sum_before(beta[:-1] + alpha[1:] * E[:-1])
+    moves = _window(beta[:-1] + alpha[1:] * E[:-1], k - s + 1, k)
     E_before = np.where(k > 1, E[k - 2], 0.0)
     return _result(
         L * M**2 * (gamma[k - 1] / 2 + (1 - alpha[k - 1]) * E_before)
         + 2 * M**2 * np.asarray(chain.tv_distance(s))
-        + 4 * L * M**2 * (moves[k - 1] - moves[k - s])
+        + 4 * L * M**2 * moves
     )
 
 
 # --- Theorem 1: nonconvex f, Algorithm 1 ---------------------------------------------------------
 
 
-def _printed_horizon(K: Any, L: float) -> IntArray:
-    K = _counts("K", K)
-    if K.size and K.min() < 16 * L**2 * (1 - SLACK):
+def _printed_horizon(K: Any, L: float) -> FloatArray:
+    horizon = _counts("K", K)
+    if horizon.size and horizon.min() < 16 * L**2 * (1 - SLACK):
         raise ValueError(
-            f"K must be at least 16 L^2 = {16 * L**2}: got {K.min()}; the printed theorem "
+            f"K must be at least 16 L^2 = {16 * L**2}: got {horizon.min()}; the printed theorem "
             "takes beta = 1/sqrt(K) <= 1/(4 L) (theorem1 holds for every K)"
         )
-    return K
+    return horizon.astype(np.float64)
 
 
 def theorem1_printed(K: Any, *, L: float, M: float, initial_gap: float, C: float) -> Any:
@@ -434,7 +444,7 @@ def theorem1_printed(K: Any, *, L: float, M: float, initial_gap: float, C: float
     """
     L, M = _positive("L", L), _positive("M", M)
     gap, C = _nonnegative("initial_gap", initial_gap), _nonnegative("C", C)
-    n = _printed_horizon(K, L).astype(np.float64)
+    n = _printed_horizon(K, L)
     root = np.sqrt(n)
     mixing = 11 + 16 * C * np.log(n)
     return _result(2 * gap * (4 * L + root) / n + 2 * M * (L * M**2 * mixing + 2) / root)
@@ -473,7 +483,7 @@ def theorem1_proof_line(K: Any, *, L: float, M: float, initial_gap: float, C: fl
     """
     L, M = _positive("L", L), _positive("M", M)
     gap, C = _nonnegative("initial_gap", initial_gap), _nonnegative("C", C)
-    n = _printed_horizon(K, L).astype(np.float64)
+    n = _printed_horizon(K, L)
     constant = 2 * gap + 2 * (11 * L * M**2 + 2 * M) + 32 * C * L * M**2 * np.log(n)
     return _result(constant / np.sqrt(n))
 
@@ -483,7 +493,7 @@ def _output_factor(n: FloatArray, weights: str, steps: str) -> FloatArray:
     if weights == "gamma" or steps == "sgd":
         return np.ones_like(n)
     harmonic = digamma(n + 2) + np.euler_gamma
-    return 1 + 2 * (harmonic - 1) / n
+    return np.asarray(1 + 2 * (harmonic - 1) / n)
 
 
 def _step_beta(n: FloatArray, beta: Any, L: float, weights: str, steps: str) -> FloatArray:
@@ -772,11 +782,10 @@ def lemma_lag(
     if k.size == 0:
         return _result(np.zeros(k.shape))
     y_move, x_move = _noise_pieces(steps, int(k.max()), M, B)
-    y_sum, x_sum = _sum_before(y_move), _sum_before(x_move)
     return _result(
         2 * sigma * B * np.asarray(chain.tv_distance(s))
-        + ell * B * (y_sum[k - 1] - y_sum[k - s])
-        + sigma * (x_sum[k - 1] - x_sum[k - s])
+        + ell * B * _window(y_move, k - s + 1, k)
+        + sigma * _window(x_move, k - s + 1, k)
     )
 
 
@@ -887,10 +896,10 @@ def _middle_term(noise: FloatArray, B: float, sigma: float, c: Any, L: float) ->
                 "c must be given when L = 0 and sigma = 0: the best c is 0 and the step "
                 "k / (4 L + c k^1.5) would be infinite; pass L > 0 or c > 0"
             )
-        return 2 * B * np.sqrt(noise / 3)
+        return np.asarray(2 * B * np.sqrt(noise / 3))
     c = _nonnegative("c", c)
     if c > 0:
-        return c * B**2 + noise / (3 * c)
+        return np.asarray(c * B**2 + noise / (3 * c))
     if sigma > 0:
         raise ValueError(
             f"c may be 0 only when sigma = 0: got sigma={sigma}; leave c out to take the best one"
