@@ -1,12 +1,6 @@
-"""The marker that ties a test to a statement of the book, and the table of worst ratios."""
+"""The table of the largest measured / bound, printed after the run."""
 
 import pytest
-
-
-def pytest_configure(config):
-    config.addinivalue_line(
-        "markers", "theorem(label): the test checks the statement with this label in the book"
-    )
 
 
 @pytest.fixture
