@@ -294,6 +294,20 @@ def test_theorem_3(record):
         record(name, value)
 
 
+@pytest.mark.theorem("lem-curvature-size")
+def test_curvature_and_size():
+    """mu B <= 2 M, also for M as small as it can be: the largest gradient at two opposite points."""
+    rng = np.random.default_rng(208)
+    for _ in range(200):
+        _, problem, x0, _ = random_instance(rng, strong=True)
+        edge = x0 / np.linalg.norm(x0) * problem.diameter / 2
+        M = max(np.linalg.norm(problem.gradient(z)) for z in (edge, -edge))
+        assert problem.mu * problem.diameter <= 2 * M * (1 + 1e-12)
+        known = constants(problem)
+        bracket = known["sigma"] * known["M"] / problem.mu + 2 * known["sigma"] * known["B"]
+        assert bracket <= 5 * known["sigma"] * known["M"] / problem.mu * (1 + 1e-12)
+
+
 @pytest.mark.theorem("prop-c")
 @pytest.mark.parametrize("variant", ["k", "k+1"])
 def test_proposition_c(variant, record):

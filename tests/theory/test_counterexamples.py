@@ -11,6 +11,7 @@ from enumeration import squared, step2, tree
 
 from amgd.descent import bounds, problems
 from amgd.descent.steps import (
+    StepSizes,
     check_steps,
     sgd,
     theorem2,
@@ -150,6 +151,7 @@ def test_theorem_1_is_false(K, L, M, flip, C, measured, printed):
 
 
 @pytest.mark.theorem("thm-1-printed")
+@pytest.mark.theorem("prop-simplex")
 @pytest.mark.parametrize(
     ("n", "K", "M", "measured", "printed"),
     [
@@ -183,6 +185,12 @@ def test_theorem_1_is_false_on_a_simplex(n, K, M, measured, printed):
         square = (0.25 / 0.75) ** 2 / 3
         expected = 0.75**2 * mean_of_affine(A, np.array([square]), 6)[0]
         assert np.mean(exact) == pytest.approx(expected, rel=1e-12)
+        # The proposition, step by step: M = 1, a = 1/4, q = (1 - a)^2 = 9/16.
+        k, q = np.arange(1, 7), 9 / 16
+        stationary = (1 - 1 / 3) / 2 * 0.25 / 1.75
+        np.testing.assert_allclose(exact, stationary * (1 - q ** (k - 1)), atol=1e-14)
+        average = stationary * (1 - (1 - q**6) / (6 * (1 - q)))
+        assert np.mean(exact) == pytest.approx(average, rel=1e-12)
 
 
 def countdown_mean(K, L, M, x0, m):
@@ -253,6 +261,7 @@ def test_countdown_chain():
 
 
 @pytest.mark.theorem("thm-1-printed")
+@pytest.mark.theorem("prop-scale")
 def test_why_K_must_be_large():
     """With i.i.d. samples and gamma = beta no K <= 31 719 424 refutes the printed Theorem 1.
 
@@ -526,6 +535,50 @@ def test_theorem_3_steps_break_c1_up_to_two_root_kappa(variant, shift):
         if variant == "k" and kappa == 1e4:
             assert k[broken].tolist() == list(range(1, 199))
         assert broken.any() == (kappa > (1.5 if variant == "k" else 2.0))
+
+
+@pytest.mark.theorem("prop-flattest")
+@pytest.mark.parametrize("delta", [0.7, 0.5, 0.1])
+def test_the_flattest_direction(delta):
+    """The product for x_k, and the limit of k^(4 delta) f(x_bar_k)."""
+    mu, x0, n = 0.3, 2.0, 4000
+    problem, steps = problems.Quadratic([mu]), theorem3_printed(mu, "k+1", delta)
+    x = x_bar = np.array([x0])
+    product, scaled = x0, {}
+    limit = mu / 2 * (math.gamma(2 + 2 * delta) / (1 - delta) * x0) ** 2
+    for k in range(1, n + 1):
+        _, _, x, x_bar = step2(problem, steps, k, x, x_bar, np.array(0))
+        product *= (k + 1) / (k + 1 + 2 * delta)
+        assert x[0] == pytest.approx(product, rel=1e-11)
+        scaled[k] = k ** (4 * delta) * float(problem.value(x_bar))
+    errors = [abs(scaled[k] / limit - 1) for k in (1000, 2000, 4000)]
+    assert errors[0] > errors[1] > errors[2]
+    # x_bar_k - its limit falls at the slower of 1/k and k^(2 delta - 2).
+    assert errors[2] < 60 * max(n ** (2 * delta - 2), 1 / n)
+
+
+@pytest.mark.theorem("prop-family")
+def test_the_steps_with_no_excess():
+    k = np.arange(1, 400)
+    rng = np.random.default_rng(601)
+    for _ in range(50):
+        mu, L = np.sort(10 ** rng.uniform(-3, 1, 2))
+        c = L * rng.uniform(1, 20)
+        rule = StepSizes(
+            "family",
+            lambda k: 2 / (k + 1),
+            lambda k: 2 / (k + 1),
+            lambda k, mu=mu, c=c: 1 / (mu * (k - 1) / 2 + c / k),
+            mu,
+            "convex",
+        )
+        gamma = rule.gamma(k)
+        # (C2) multiplied out: k / gamma_k = (k - 1) (1 / gamma_{k-1} + mu); it has one solution.
+        np.testing.assert_allclose(k[1:] / gamma[1:], k[:-1] * (1 / gamma[:-1] + mu), rtol=1e-10)
+        assert 1 / gamma[0] == pytest.approx(c)
+        if c >= 4 * L:
+            assert np.all(L * rule.alpha(k) * gamma < 0.5)
+            assert not breaks_c1(rule, k, L).any()
 
 
 @pytest.mark.parametrize("delta", [1.0, 0.5, 0.1])

@@ -268,6 +268,7 @@ class Rescaled:
         return self.scale * self.problem.sample_gradient(self.scale * np.asarray(x), xi)
 
 
+@pytest.mark.theorem("lem-04-identities")
 def test_identities_of_algorithm_1():
     """The identities (a), (b), (c) of the proof, E_k <= beta, and the sums with Gamma."""
     rng = np.random.default_rng(106)
