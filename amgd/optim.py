@@ -390,7 +390,7 @@ class AMGD(torch.optim.Optimizer):
     *Where this departs from the paper.*  The paper's start x_bar_0 is x_0.  The parameter is y,
     the point of the gradient; the paper's guarantees speak of y for the nonconvex case and of
     x_bar for the convex one, see `at`.  Only ``"theorem1"`` and ``"sgd"`` are in the range of
-    Theorem 1 (label ``thm-1-corrected``); the other two are the accelerated choices of the convex
+    Theorem 1 (label ``thm-1``); the other two are the accelerated choices of the convex
     case (without its projection).  The paper has neither weight decay nor a changing lr.
 
     *Beside* ``torch.optim.SGD``.  ``AMGD(p, lr, momentum=m)`` equals

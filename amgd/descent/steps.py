@@ -349,7 +349,7 @@ def sgd(beta: float | Rule) -> StepSizes:
 
 
 def theorem1(beta: float, gamma: Literal["largest", "smallest"] | Rule = "largest") -> StepSizes:
-    r"""Steps of Theorem 1 (label ``thm-1-corrected``): constant beta, gamma in a narrow range.
+    r"""Steps of Theorem 1 (label ``thm-1``): constant beta, gamma in a narrow range.
 
     Parameters
     ----------
