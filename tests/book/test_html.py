@@ -20,9 +20,11 @@ RAW_TEX = re.compile(
 COLLECT = """() => {
   const article = document.querySelector('article') || document.body;
   const visible = article.cloneNode(true);
+  const fences = [...visible.querySelectorAll('pre')].filter(e => e.textContent.includes('```')).length;
   visible.querySelectorAll('pre, code, script, style, mjx-container').forEach(e => e.remove());
   return {
     text: visible.textContent,
+    fences,
     mathErrors: document.querySelectorAll('[data-mjx-error], mjx-merror').length,
     unset: document.querySelectorAll('span.math:not(:has(mjx-container)), div.math:not(:has(mjx-container))').length,
     images: [...document.images].map(i => ({
@@ -68,6 +70,7 @@ def test_page_in_a_browser(name: str, html: Path, browser, ids: dict[Path, set[s
     assert found["mathErrors"] == 0
     assert found["unset"] == 0, "formulas were left untypeset"
     assert found["undefinedMacros"] == 0, "a formula shows an undefined macro in red"
+    assert found["fences"] == 0, "a directive was left as it stands in the source"
     raw = RAW_TEX.search(found["text"])
     assert raw is None, found["text"][max(0, raw.start() - 60) : raw.end() + 60]
     assert [i["src"] for i in found["images"] if not i["ok"]] == []

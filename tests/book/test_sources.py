@@ -186,3 +186,11 @@ def test_proofs_follow_statements(text: str) -> None:
     proofs = len(re.findall(r"\{prf:proof\}", text))
     unproved = [b for b in blocks if b[1].endswith("-printed")]
     assert proofs >= len(blocks) - len(unproved) - text.count("The proof stands")
+
+
+def test_no_directive_opens_with_a_directive(text: str) -> None:
+    """A body whose first line is a fence is taken for options and cut off without a warning."""
+    opened = re.findall(
+        r"^(`{3,}|:{3,})\{prf:\w+\}[^\n]*\n(?::[^\n]*\n)*(?:`{3,}|:{3,})\{", text, re.M
+    )
+    assert opened == []
