@@ -43,6 +43,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from amgd import _checks as check
+
 __all__ = [
     "MarkovChain",
     "de_bruijn",
@@ -56,8 +58,6 @@ __all__ = [
 Array = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
-_ROW_TOLERANCE = 1e-8  # how far a row may be from one in float64
-_ROW_TOLERANCE_SINGLE = 1e-6  # the same for float32 and shorter types
 _TIE = 1e-12  # d(k) and delta count as equal within this relative distance
 _SUM_TOLERANCE = 1e-12  # relative accuracy aimed at by mixing_sum
 _SUP_TOLERANCE = 1e-10  # relative accuracy aimed at by mixing_constant
@@ -100,7 +100,8 @@ class MarkovChain:
 
     def __init__(self, transition: ArrayLike) -> None:
         """Check and copy the matrix."""
-        self._transition = _check_transition(transition)
+        self._transition = check.probabilities("transition", transition, ("n", "n"))
+        self._transition.flags.writeable = False
 
     def __repr__(self) -> str:
         """Tell the number of states.
@@ -266,14 +267,16 @@ class MarkovChain:
         >>> two_state(0.5, 0.25).law(2, initial=0)
         array([0.375, 0.625])
         """
-        steps = _check_steps(k)
+        steps = _step_counts(k)
         if steps.ndim:
-            raise TypeError(f"k must be one int: got an array of shape {steps.shape}")
+            raise TypeError(
+                f"k must be one integer: got an array of shape {steps.shape}; use a loop"
+            )
         if np.ndim(initial) == 0:
             start = np.zeros(self.n_states)
-            start[_check_states(initial, self.n_states)] = 1.0
+            start[self._states(initial)] = 1.0
         else:
-            start = _check_law(initial, "initial", self.n_states)
+            start = check.probabilities("initial", initial, (self.n_states,))
         if int(steps) == 0:
             return start
         # Plain powers of P: the centred form would need the stationary law to be unique.
@@ -309,7 +312,7 @@ class MarkovChain:
         >>> two_state(0.25, 0.25).tv_distance([0, 1, 2])
         array([0.5  , 0.25 , 0.125])
         """
-        steps = _check_steps(k)
+        steps = _step_counts(k)
         unique, where = np.unique(steps, return_inverse=True)
         values = np.empty(len(unique))
         power: _Power | None = None
@@ -347,12 +350,7 @@ class MarkovChain:
         >>> two_state(1e-9, 1e-9).mixing_time(0.25)
         346573590
         """
-        if isinstance(delta, (bool, np.bool_)) or not isinstance(
-            delta, (int, float, np.integer, np.floating)
-        ):
-            raise TypeError(f"delta must be a number in (0, 1]: got {delta!r}")
-        if not 0 < delta <= 1:
-            raise ValueError(f"delta must lie in (0, 1]: got {delta}")
+        delta = check.real("delta", delta, "it is a distance to the stationary law", "(0, 1]")
         self._require_ergodic("mixing_time")
         target = math.log(delta) + _TIE
         level = 0
@@ -550,13 +548,9 @@ class MarkovChain:
         >>> chain.sample(5, rng=np.random.default_rng(0), initial=1)
         array([[1, 2, 0, 1, 2]])
         """
-        length = _check_count(length, "length")
-        replicates = _check_count(replicates, "replicates")
-        if not isinstance(rng, np.random.Generator):
-            raise TypeError(
-                f"rng must be a numpy.random.Generator: got {type(rng).__name__}; "
-                "use np.random.default_rng(seed)"
-            )
+        length = check.integer("length", length, 1, "it counts the initial state too")
+        replicates = check.integer("replicates", replicates, 1, "draw at least one path")
+        rng = check.generator(rng)
         path = np.empty((length, replicates), dtype=np.int64)
         path[0] = self._initial_states(rng, replicates, initial)
         table = self._cumulative
@@ -574,20 +568,24 @@ class MarkovChain:
         if initial is not None:
             given = np.asarray(initial)
             if given.ndim == 0 or given.dtype.kind != "f":
-                states = _check_states(given, self.n_states)
+                states = self._states(given)
                 if states.shape not in ((), (replicates,)):
                     raise ValueError(
                         "initial states must be one int or one for each replicate: got shape "
                         f"{states.shape} (expected ({replicates},)); a law must be a float array"
                     )
                 return np.broadcast_to(states, (replicates,))
-            law = _check_law(given, "initial", self.n_states)
+            law = check.probabilities("initial", given, (self.n_states,))
         else:
             law = self.stationary
         states = np.empty(replicates, dtype=np.int64)
         row = np.zeros(replicates, dtype=np.int64)
         _invert(_cumulative(law[None, :]), row, rng.random(replicates), out=states)
         return states
+
+    def _states(self, initial: Any) -> NDArray[np.int64]:
+        cure = "give states, or a law as a float array with one entry for each state"
+        return check.integers("initial", initial, 0, cure, self.n_states - 1)
 
     @cached_property
     def _cumulative(self) -> Array:
@@ -898,7 +896,7 @@ def iid(stationary: ArrayLike) -> MarkovChain:
     >>> iid([0.25, 0.75]).tv_distance(1)
     0.0
     """
-    law = _check_law(stationary, "stationary")
+    law = check.probabilities("stationary", stationary, ("n",))
     return MarkovChain(np.tile(law, (len(law), 1)))
 
 
@@ -924,8 +922,8 @@ def sticky(stationary: ArrayLike, p: float) -> MarkovChain:
     >>> round(sticky([0.25, 0.75], 0.5).mixing_sum, 12)
     0.75
     """
-    law = _check_law(stationary, "stationary")
-    p = _check_number(p, "p")
+    law = check.probabilities("stationary", stationary, ("n",))
+    p = check.real("p", p, "it is the probability of a refresh", "(0, 1]")
     matrix = np.tile(p * law, (len(law), 1))
     return MarkovChain(_close_diagonal(matrix))
 
@@ -950,7 +948,8 @@ def two_state(p: float, q: float) -> MarkovChain:
     >>> two_state(0.1, 0.3).stationary
     array([0.75, 0.25])
     """
-    p, q = _check_number(p, "p"), _check_number(q, "q")
+    cure = "it is the probability of leaving a state"
+    p, q = check.real("p", p, cure, "(0, 1]"), check.real("q", q, cure, "(0, 1]")
     return MarkovChain([[1.0 - p, p], [q, 1.0 - q]])
 
 
@@ -972,7 +971,7 @@ def lazy_cycle(n: int) -> MarkovChain:
     >>> lazy_cycle(4).transition[0]
     array([0.5 , 0.25, 0.  , 0.25])
     """
-    n = _check_count(n, "n", least=2)
+    n = check.integer("n", n, 2, "a cycle has at least two states")
     identity = np.eye(n)
     return MarkovChain(
         0.5 * identity + 0.25 * (np.roll(identity, 1, axis=1) + np.roll(identity, -1, axis=1))
@@ -1001,10 +1000,10 @@ def two_clusters(n: int, eps: float) -> MarkovChain:
     >>> round(two_clusters(8, 0.01).mixing_sum, 10)
     24.5
     """
-    n = _check_count(n, "n", least=2)
+    n = check.integer("n", n, 2, "each half has at least one state")
     if n % 2:
         raise ValueError(f"n must be even, to be cut in two halves: got {n}; use {n + 1}")
-    eps = _check_number(eps, "eps")
+    eps = check.real("eps", eps, "it is the probability of changing halves", "(0, 1]")
     half = n // 2
     matrix = np.full((n, n), eps / half)
     matrix[:half, :half] = matrix[half:, half:] = (1.0 - eps) / half
@@ -1032,9 +1031,7 @@ def de_bruijn(bits: int) -> MarkovChain:
     >>> de_bruijn(3).tv_distance([1, 2, 3])
     array([0.75, 0.5 , 0.  ])
     """
-    bits = _check_count(bits, "bits")
-    if bits > 12:
-        raise ValueError(f"bits must be at most 12: got {bits} (a dense matrix of {2**bits} rows)")
+    bits = check.integer("bits", bits, 1, "the matrix is dense and has 2**bits rows", 12)
     n = 2**bits
     states = np.arange(n)
     matrix = np.zeros((n, n))
@@ -1139,109 +1136,20 @@ def _invert(
     np.subtract(place, base, out=out)
 
 
-# ---------------------------------------------------------------------- checks
+# ---------------------------------------------------------------------- input and text
 
 
-def _real_array(value: ArrayLike, name: str) -> NDArray[Any]:
-    if hasattr(value, "toarray"):
-        raise TypeError(f"{name} must be a dense array: got {type(value).__name__}; use .toarray()")
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a rectangular array of numbers: {error}") from None
-    if array.dtype.kind not in "fiu":
-        raise TypeError(f"{name} must hold real numbers: got dtype {array.dtype}")
-    return array
-
-
-def _normalised(array: NDArray[Any], name: str, what: str) -> Array:
-    """Rows as laws in float64, or an error that names the first bad entry or row."""
-    single = array.dtype.kind == "f" and array.dtype.itemsize < 8
-    tolerance = _ROW_TOLERANCE_SINGLE if single else _ROW_TOLERANCE
-    rows = np.array(array, dtype=np.float64, ndmin=2)
-    for bad, word in ((~np.isfinite(rows), "finite"), (rows < 0, "non-negative")):
-        if bad.any():
-            i, j = (int(index[0]) for index in np.nonzero(bad))
-            place = f"entry {j}" if array.ndim == 1 else f"entry ({i}, {j})"
-            raise ValueError(f"{name} must be {word}: {place} is {rows[i, j]}")
-    with np.errstate(over="ignore"):
-        sums = rows.sum(axis=1)
-    off = np.nonzero(~(np.abs(sums - 1.0) <= tolerance))[0]
-    if len(off):
-        i = int(off[0])
-        place = "it" if array.ndim == 1 else f"row {i}"
-        raise ValueError(
-            f"{what} must sum to 1: {place} sums to {sums[i]:.12g} (expected 1 within "
-            f"{tolerance:g}); divide by the sum if these are counts"
-        )
-    rows /= sums[:, None]
-    return rows
-
-
-def _check_transition(value: ArrayLike) -> Array:
-    array = _real_array(value, "transition")
-    if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
-        raise ValueError(
-            f"transition must be a square matrix: got shape {array.shape} (expected (n, n), n >= 1)"
-        )
-    matrix = _normalised(array, "transition", "transition rows")
-    matrix.flags.writeable = False
-    return matrix
-
-
-def _check_law(value: ArrayLike, name: str, n: int | None = None) -> Array:
-    array = _real_array(value, name)
-    if array.ndim != 1 or not array.size or (n is not None and len(array) != n):
-        raise ValueError(
-            f"{name} must be a vector of probabilities: got shape {array.shape} "
-            f"(expected ({'n' if n is None else n},))"
-        )
-    return np.asarray(_normalised(array, name, name)[0])
-
-
-def _check_number(value: float, name: str) -> float:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(
-        value, (int, float, np.integer, np.floating)
-    ):
-        raise TypeError(f"{name} must be a number in (0, 1]: got {value!r}")
-    if not 0 < value <= 1:
-        raise ValueError(f"{name} must lie in (0, 1]: got {value}")
-    return float(value)
-
-
-def _check_count(value: int, name: str, least: int = 1) -> int:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be an int: got {value!r}")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}: got {value}")
-    return int(value)
-
-
-def _check_steps(k: int | ArrayLike) -> NDArray[Any]:
+def _step_counts(k: int | ArrayLike) -> NDArray[Any]:
     """Step counts as an array of Python or NumPy integers (Python's may be very large)."""
     steps = np.asarray(k)
     if steps.size == 0 and not isinstance(k, np.ndarray):
         steps = steps.astype(np.int64)
     entries = steps.ravel().tolist() if steps.dtype.kind in "iuO" else None
     if entries is None or any(isinstance(e, bool) or not isinstance(e, int) for e in entries):
-        raise TypeError(f"k must be an int or an array of ints: got {k!r}")
+        raise TypeError(f"k must be an integer or an array of integers: got {k!r}; count steps")
     if any(entry < 0 for entry in entries):
-        raise ValueError(f"k must be at least 0: got {min(entries)}")
+        raise ValueError(f"k must be at least 0: got {min(entries)}; time does not run backwards")
     return steps
-
-
-def _check_states(value: Any, n: int) -> NDArray[np.int64]:
-    states = np.asarray(value)
-    if states.dtype.kind not in "iu":
-        raise TypeError(
-            f"initial must be states (int) or a law (float array): got dtype {states.dtype}"
-        )
-    outside = (states < 0) | (states >= n)
-    if outside.any():
-        raise ValueError(
-            f"initial states must lie in 0..{n - 1}: got {int(np.ravel(states[outside])[0])}"
-        )
-    return states.astype(np.int64)
 
 
 def _show(classes: tuple[tuple[int, ...], ...]) -> str:

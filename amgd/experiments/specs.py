@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from amgd import _checks as check
 from amgd.descent.steps import StepSizes, theorem3_printed
 from amgd.td import GridWorld, TDProblem, fourier_features
-from amgd.td import _checks as check
 from amgd.td.gridworld import GOALS, REWARDS
 
 __all__ = ["FIGURE1", "METHODS", "GridWorldSpec", "figure1_readings"]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
-from . import _checks as check
+from amgd import _checks as check
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -26,7 +26,7 @@ def as_transition(transition: object) -> sp.csr_array:
         matrix = sp.csr_array(transition, copy=True).astype(np.float64)
     else:
         cure = "pass a square stochastic matrix"
-        matrix = sp.csr_array(check.array("transition", transition, (None, None), cure))  # type: ignore[arg-type]
+        matrix = sp.csr_array(check.array("transition", transition, ("m", "n"), cure))  # type: ignore[arg-type]
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     if matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:

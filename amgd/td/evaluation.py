@@ -25,11 +25,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from amgd import _checks as check
 from amgd.descent.problems import Ball, Problem
 from amgd.markov import MarkovChain
 
 from . import _chains as chains
-from . import _checks as check
 from .gridworld import DENSE_LIMIT, GridWorld
 
 FloatArray = NDArray[np.float64]
@@ -107,7 +107,7 @@ class TDProblem:
             cure = "give one reward per state that is arrived at"
             self.arrival_reward = check.array("arrival_reward", arrival_reward, (n,), cure)
         cure = "give one row of features per state"
-        self.features = check.array("features", features, (n, None), cure)
+        self.features = check.array("features", features, (n, "d"), cure)
         self.dim = self.features.shape[1]
         self.discount = check.discount_factor(discount)
         self.length = (
@@ -115,12 +115,7 @@ class TDProblem:
             if length is None
             else check.integer("length", length, 1, "an episode has at least one step")
         )
-        self.start = check.integer("start", start, 0, "start is a state")
-        if self.start >= n:
-            raise ValueError(
-                f"start is out of range: got {start} (expected a state below {n}); "
-                "states are counted from 0"
-            )
+        self.start = check.integer("start", start, 0, "states are counted from 0", n - 1)
         self.is_terminal = _mask(terminal, n)
         if self.is_terminal[self.start]:
             raise ValueError(
@@ -161,11 +156,7 @@ class TDProblem:
         >>> round(problem.mu, 6), round(problem.L, 6), problem.is_gradient
         (0.061012, 0.1, True)
         """
-        if not isinstance(grid, GridWorld):
-            raise TypeError(
-                f"grid must be a GridWorld: got {type(grid).__name__} (expected GridWorld); "
-                "use TDProblem(transition, ...) for another chain"
-            )
+        check.instance("grid", grid, GridWorld, "use TDProblem(transition, ...) for another chain")
         ends = grid.goal == "absorbing" if goal_ends is None else bool(goal_ends)
         return cls(
             grid.transition_sparse,
@@ -477,7 +468,7 @@ class TDProblem:
                 start[self.start] = 1.0
                 weights = chains.occupancy(self.transition, start, self.length)
         else:
-            weights = check.law("law", law, self.n_states)
+            weights = check.probabilities("law", law, (self.n_states,))
         weights = np.where(self.is_terminal, 0.0, weights)
         if weights.sum() <= 0.0:
             raise ValueError(
@@ -487,35 +478,16 @@ class TDProblem:
         return np.asarray(weights / weights.sum())
 
     def _points(self, theta: ArrayLike) -> FloatArray:
-        points = np.asarray(theta, dtype=np.float64)
-        if points.ndim == 0 or points.shape[-1] != self.dim:
-            raise ValueError(
-                f"theta has the wrong shape: got {points.shape} (expected (..., {self.dim})); "
-                "the last axis holds the weights of the features"
-            )
-        if not np.isfinite(points).all():
-            raise ValueError(
-                "theta holds NaN or infinity (expected finite numbers); lower the step size"
-            )
-        return points
+        return check.points("theta", theta, self.dim, "pass the weights of the features")
 
     def check_paths(self, states: ArrayLike) -> IntArray:
         """Return `states` as an integer array (..., length + 1) of states of this chain."""
-        paths = np.asarray(states)
-        if paths.dtype.kind not in "iu":
-            raise TypeError(
-                f"states must be integers: got dtype {paths.dtype} (expected int64); "
-                "pass what sample_episodes returns"
-            )
+        cure = "pass what sample_episodes returns"
+        paths = check.integers("states", states, 0, cure, self.n_states - 1)
         if paths.ndim == 0 or paths.shape[-1] < 2:
             raise ValueError(
                 f"states must hold paths: got shape {paths.shape} (expected (..., length + 1), "
                 "length >= 1); pass what sample_episodes returns"
-            )
-        if paths.size and (paths.min() < 0 or paths.max() >= self.n_states):
-            raise ValueError(
-                f"states are out of range: got {paths.min()} to {paths.max()} (expected 0 to "
-                f"{self.n_states - 1}); draw them from this problem's chain"
             )
         return paths
 
@@ -614,12 +586,8 @@ def product_basis_spectrum(n: int, order: int, discount: float) -> FloatArray:
            [0.061012, 0.036012]])
     """
     n = check.integer("n", n, 2, "a grid needs a start and a goal")
-    order = check.integer("order", order, 0, "order is the largest frequency")
-    if order >= n:
-        raise ValueError(
-            f"order is too large: got {order} (expected below n = {n}); "
-            "higher frequencies repeat lower ones on the cells"
-        )
+    cure = "higher frequencies repeat lower ones on the n cells"
+    order = check.integer("order", order, 0, cure, n - 1)
     discount = check.discount_factor(discount)
     frequency = np.arange(order + 1)
     cosine = np.cos(np.pi * frequency / n)
@@ -634,16 +602,9 @@ def _mask(states: ArrayLike, n_states: int) -> NDArray[np.bool_]:
     listed = np.asarray(states)
     if listed.size == 0:
         return mask
-    if listed.dtype.kind not in "iu" or listed.ndim != 1:
-        raise TypeError(
-            f"terminal must list states: got {states!r} (expected a list of integers); "
-            "pass for example terminal=[99]"
-        )
-    if listed.min() < 0 or listed.max() >= n_states:
-        raise ValueError(
-            f"terminal is out of range: got {states!r} (expected states 0 to {n_states - 1}); "
-            "states are counted from 0"
-        )
+    if listed.ndim != 1:
+        raise ValueError(f"terminal must list states: got {states!r}; pass for example [99]")
+    listed = check.integers("terminal", listed, 0, "states are counted from 0", n_states - 1)
     mask[listed] = True
     return mask
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _checks as check
+from amgd import _checks as check
 
 
 def fourier_features(
@@ -72,11 +72,7 @@ def fourier_features(
     kind = check.choice("kind", kind, ("three", "order"))
     order = check.integer("order", order, 0, "order is the largest frequency")
     coordinates = check.choice("coordinates", coordinates, ("midpoint", "unit"))
-    if not isinstance(product, bool | np.bool_):
-        raise TypeError(
-            f"product must be a bool: got {product!r} (expected True or False); "
-            "True multiplies the cosines of the two coordinates"
-        )
+    product = check.boolean("product", product, "True multiplies the cosines of x and y")
     cell = np.arange(n)
     grid = (cell + 0.5) / n if coordinates == "midpoint" else cell / (n - 1)
     y, x = (axis.ravel() for axis in np.meshgrid(grid, grid, indexing="ij"))

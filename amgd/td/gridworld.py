@@ -28,10 +28,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import splu
 
+from amgd import _checks as check
 from amgd.markov import MarkovChain
 
 from . import _chains as chains
-from . import _checks as check
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -292,21 +292,7 @@ def _policy(policy: ArrayLike | None, n_states: int) -> FloatArray:
     if policy is None:
         table = np.full((n_states, len(ACTIONS)), 0.25)
     else:
-        cure = "give one row per state with the probabilities of up, down, left, right"
-        table = check.array("policy", policy, (n_states, len(ACTIONS)), cure)
-        if table.min() < 0.0:
-            state = int(np.argmin(table.min(axis=1)))
-            raise ValueError(
-                f"policy has a negative probability: row {state} is {table[state].tolist()} "
-                f"(expected entries >= 0); {cure}"
-            )
-        sums = table.sum(axis=1)
-        worst = int(np.argmax(np.abs(sums - 1.0)))
-        if abs(sums[worst] - 1.0) > 1e-8:
-            raise ValueError(
-                f"policy rows must sum to 1: row {worst} sums to {sums[worst]:.6g} "
-                "(expected 1 within 1e-8); divide the row by its sum if it holds counts"
-            )
+        table = check.probabilities("policy", policy, (n_states, len(ACTIONS)))
     table.setflags(write=False)
     return table
 
@@ -403,13 +389,8 @@ class GridWorldEnv(gym.Env[Any, Any]):
         """Put the agent at the start, or at ``options["state"]``."""
         super().reset(seed=seed)
         state = (options or {}).get("state", self.grid.start)
-        cure = f"pass a cell number below {self.grid.n_states}"
-        state = check.integer('options["state"]', state, 0, cure)
-        if state >= self.grid.n_states:
-            raise ValueError(
-                f'options["state"] is out of range: got {state} '
-                f"(expected < {self.grid.n_states}); {cure}"
-            )
+        cure = "pass the number of a cell"
+        state = check.integer('options["state"]', state, 0, cure, self.grid.n_states - 1)
         self.state = state
         return state, self._info(state)
 

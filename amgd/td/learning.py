@@ -29,10 +29,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from amgd import _checks as check
 from amgd.descent.problems import Ball
 from amgd.descent.steps import Schedule, StepSizes
 
-from . import _checks as check
 from .evaluation import TDProblem
 
 FloatArray = NDArray[np.float64]
@@ -289,7 +289,7 @@ def tune_td0(
     >>> tune_td0(problem, states, [0.001, 0.1, 30.0]).best
     0.1
     """
-    grid = check.array("rates", rates, (None,), "list the step sizes to try")
+    grid = check.array("rates", rates, ("n",), "list the step sizes to try")
     areas = np.full(grid.size, np.inf)
     best: TDRun | None = None
     for i, rate in enumerate(grid):
@@ -332,11 +332,8 @@ class _Options:
         if radius is not None:
             self.ball = Ball(check.positive("radius", radius, "it is the radius of a ball about 0"))
         self.record = check.integer("record", record, 1, "record every so many episodes")
-        if compose is not None and not isinstance(compose, bool):
-            raise TypeError(
-                f"compose must be a bool or None: got {compose!r} (expected True, False or None); "
-                "None lets the method choose"
-            )
+        if compose is not None:
+            compose = check.boolean("compose", compose, "or None, which lets the method choose")
         if compose and (self.ball is not None or self.update == "episode"):
             raise ValueError(
                 "compose=True fits neither a projection, which is not affine, nor one update per "
@@ -355,11 +352,7 @@ def _run(
     options: _Options,
 ) -> TDRun:
     """Apply the episodes one after the other, record and watch."""
-    if not isinstance(problem, TDProblem):
-        raise TypeError(
-            f"problem must be a TDProblem: got {type(problem).__name__} (expected TDProblem); "
-            "make one with TDProblem.from_gridworld"
-        )
+    check.instance("problem", problem, TDProblem, "make one with TDProblem.from_gridworld")
     paths = problem.check_paths(states)
     if paths.ndim != 3 or 0 in paths.shape:
         raise ValueError(
@@ -432,8 +425,8 @@ def _initial(theta0: ArrayLike | None, replicates: int, dim: int, ball: Ball | N
     """Return the initial point of each seed, shape (dim, replicates)."""
     if theta0 is None:
         return np.zeros((dim, replicates))
-    shape: tuple[int, ...] = (dim,) if np.ndim(theta0) == 1 else (replicates, dim)
-    point = check.array("theta0", theta0, shape, "give one point, or one for each replicate")
+    shapes: list[check.Shape] = [(dim,), (replicates, dim)]
+    point = check.array("theta0", theta0, shapes, "give one point, or one for each replicate")
     if ball is not None and not ball.contains(point):
         raise ValueError(
             f"theta0 is outside the ball: its norm is {np.linalg.norm(point, axis=-1).max():.6g} "
@@ -450,11 +443,8 @@ def _constant(rate: Any) -> Schedule:
 
 def _accelerated_steps(steps: StepSizes) -> StepSizes:
     """Return `steps` if it is a rule for Algorithm 2."""
-    if not isinstance(steps, StepSizes):
-        raise TypeError(
-            f"steps must be a StepSizes: got {type(steps).__name__} (expected a rule of "
-            "amgd.descent.steps); the paper's is theorem3_printed(mu, 'k+1', delta=0.1)"
-        )
+    cure = "the paper's is theorem3_printed(mu, 'k+1', delta=0.1)"
+    check.instance("steps", steps, StepSizes, cure)
     if steps.algorithm != "convex":
         raise ValueError(
             f"steps is a rule for Algorithm 1: got {steps.name} (expected one for Algorithm 2, in "
