@@ -186,6 +186,7 @@ def test_spectrum_with_coordinates_to_the_corners(n, kind, mu, L):
     assert (problem.mu, problem.L) == pytest.approx((mu, L), rel=2e-5)
 
 
+@pytest.mark.theorem("prop-td-product")
 @pytest.mark.parametrize(("n", "order", "discount"), [(4, 3, 0.5), (10, 3, 0.9), (7, 6, 0.99)])
 def test_product_basis_in_closed_form(n, order, discount):
     features = fourier_features(n, "order", order, product=True)
@@ -302,6 +303,7 @@ def test_neu_estimate_exceeds_the_neu_by_the_variance():
 # TD as a problem of the theorems
 
 
+@pytest.mark.theorem("lem-td-pairs")
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("n", [2, 3, 6])
 def test_mixing_sum_of_the_transitions(seed, n):
