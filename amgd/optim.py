@@ -40,6 +40,8 @@ except ImportError as error:
     ) from error
 from torch import Tensor
 
+from amgd import _checks as check
+
 __all__ = ["AMGD"]
 
 
@@ -79,7 +81,7 @@ def _nesterov(k: int) -> tuple[float, float, float]:
 def _constant_momentum(momentum: float) -> Schedule:
     # gamma = beta / alpha from the first step on, though alpha_1 itself is 1: this is what makes
     # e_k = (gamma - beta) times the momentum buffer of torch.optim.SGD.
-    alpha = 1.0 - momentum
+    alpha = 1.0 - float(momentum)
 
     def schedule(k: int) -> tuple[float, float, float]:
         return (1.0 if k == 1 else alpha), 1.0, 1.0 / alpha
@@ -143,14 +145,6 @@ def _label(choice: str | Schedule | _StepSizes) -> str:
 # --- checks ----------------------------------------------------------------------------------------
 
 
-def _check_number(name: str, value: object) -> None:
-    """Refuse all but a finite number >= 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{name} must be a number: got {value!r} of type {type(value).__name__}")
-    if not 0 <= value < math.inf:
-        raise ValueError(f"{name} must be finite and >= 0: got {value}; choose a value such as 0.1")
-
-
 def _check_lr(lr: object) -> None:
     if isinstance(lr, Tensor):
         if lr.numel() != 1:
@@ -159,7 +153,7 @@ def _check_lr(lr: object) -> None:
                 "give each parameter group its own lr instead"
             )
         lr = lr.item()
-    _check_number("lr", lr)
+    check.real("lr", lr, "0.1 is a common choice", "[0, inf)")
 
 
 def _check_schedule(choice: Any, momentum: Any) -> None:
@@ -175,14 +169,12 @@ def _check_schedule(choice: Any, momentum: Any) -> None:
             f"k -> (alpha, beta, gamma) or an object with alpha, beta, gamma: got {choice!r}"
         )
     if momentum is not None:
-        _check_number("momentum", momentum)
+        check.real("momentum", momentum, "0.9 is usual", "[0, 1)")
         if choice != "nesterov":
             raise ValueError(
                 f"momentum belongs to schedule='nesterov': got schedule={_kind(choice)!r}; "
                 "leave momentum out, or let a callable schedule say alpha_k = 1 - momentum"
             )
-        if momentum >= 1:
-            raise ValueError(f"momentum must lie in [0, 1): got {momentum}; 0.9 is usual")
     values = _schedule(choice, momentum)
     if values(1)[0] != 1:
         raise ValueError(
@@ -200,12 +192,11 @@ def _check_schedule(choice: Any, momentum: Any) -> None:
 
 def _check_options(group: dict[str, Any]) -> None:
     _check_lr(group["lr"])
-    _check_number("weight_decay", group["weight_decay"])
+    check.real("weight_decay", group["weight_decay"], "0 leaves it out", "[0, inf)")
     _check_schedule(group["schedule"], group["momentum"])
-    if not isinstance(group["maximize"], bool):
-        raise TypeError(f"maximize must be True or False: got {group['maximize']!r}")
-    if group["foreach"] is not None and not isinstance(group["foreach"], bool):
-        raise TypeError(f"foreach must be True, False or None: got {group['foreach']!r}")
+    check.boolean("maximize", group["maximize"], "True climbs")
+    if group["foreach"] is not None:
+        check.boolean("foreach", group["foreach"], "or None, which takes True where it can")
 
 
 def _check_tensors(params: list[Tensor]) -> None:
@@ -660,7 +651,7 @@ class AMGD(torch.optim.Optimizer):
         """Return alpha_k, gamma_k - beta_k, beta_k and alpha_{k+1}."""
         lr = float(group["lr"])
         if not 0 <= lr < math.inf:
-            _check_number("lr", lr)
+            _check_lr(group["lr"])
         schedule = _schedule(group["schedule"], group["momentum"])
         alpha, beta, gamma = schedule(k)
         return alpha, lr * (gamma - beta), lr * beta, schedule(k + 1)[0]
@@ -679,7 +670,7 @@ def _apply(batch: _Batch, alpha: float, push: float, beta: float, alpha_next: fl
     # While gamma = beta, e is 0 and is not stored.
     has_e = push != 0 or any("e" in state for state in batch.states)
     buffers = [_buffer(p, s) for p, s in zip(params, batch.states, strict=True)] if has_e else []
-    decay, foreach = group["weight_decay"], group["foreach"]
+    decay, foreach = float(group["weight_decay"]), group["foreach"]
     if foreach is None:
         foreach = all(type(p) in _PLAIN for p in params)
 

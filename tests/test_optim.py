@@ -561,7 +561,7 @@ def test_loading_into_another_schedule_is_refused(
 def test_loading_a_damaged_option_is_refused() -> None:
     state = AMGD([start()], LR).state_dict()
     state["param_groups"][0]["weight_decay"] = float("nan")
-    with pytest.raises(ValueError, match="weight_decay must be finite"):
+    with pytest.raises(ValueError, match=r"weight_decay must lie in \[0, inf\): got"):
         AMGD([start()], LR).load_state_dict(state)
 
 
@@ -1009,27 +1009,27 @@ def test_trains_a_module() -> None:
 
 nan, inf = float("nan"), float("inf")
 BAD_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"lr": -0.1}, ValueError, "lr must be finite and >= 0: got -0.1"),
-    ({"lr": nan}, ValueError, "lr must be finite"),
-    ({"lr": inf}, ValueError, "lr must be finite"),
-    ({"lr": True}, TypeError, "lr must be a number: got True"),
-    ({"lr": "0.1"}, TypeError, "lr must be a number"),
-    ({"lr": None}, TypeError, "lr must be a number"),
+    ({"lr": -0.1}, ValueError, r"lr must lie in \[0, inf\): got -0.1"),
+    ({"lr": nan}, ValueError, r"lr must lie in \[0, inf\): got"),
+    ({"lr": inf}, ValueError, r"lr must lie in \[0, inf\): got"),
+    ({"lr": True}, TypeError, "lr must be a real number in .*: got True"),
+    ({"lr": "0.1"}, TypeError, "lr must be a real number in"),
+    ({"lr": None}, TypeError, "lr must be a real number in"),
     ({"lr": torch.tensor([0.1, 0.2])}, ValueError, r"one element: got shape \(2,\)"),
     ({"lr": torch.tensor([])}, ValueError, "one element"),
-    ({"lr": torch.tensor(nan)}, ValueError, "lr must be finite"),
-    ({"lr": torch.tensor(-1.0)}, ValueError, "lr must be finite"),
-    ({"lr": torch.tensor(True)}, TypeError, "lr must be a number"),
-    ({"lr": torch.tensor(1j)}, TypeError, "lr must be a number"),
-    ({"weight_decay": -1}, ValueError, "weight_decay must be finite and >= 0"),
-    ({"weight_decay": nan}, ValueError, "weight_decay must be finite"),
-    ({"weight_decay": inf}, ValueError, "weight_decay must be finite"),
-    ({"weight_decay": True}, TypeError, "weight_decay must be a number"),
-    ({"weight_decay": None}, TypeError, "weight_decay must be a number"),
+    ({"lr": torch.tensor(nan)}, ValueError, r"lr must lie in \[0, inf\): got"),
+    ({"lr": torch.tensor(-1.0)}, ValueError, r"lr must lie in \[0, inf\): got"),
+    ({"lr": torch.tensor(True)}, TypeError, "lr must be a real number in"),
+    ({"lr": torch.tensor(1j)}, TypeError, "lr must be a real number in"),
+    ({"weight_decay": -1}, ValueError, r"weight_decay must lie in \[0, inf\): got"),
+    ({"weight_decay": nan}, ValueError, r"weight_decay must lie in \[0, inf\): got"),
+    ({"weight_decay": inf}, ValueError, r"weight_decay must lie in \[0, inf\): got"),
+    ({"weight_decay": True}, TypeError, "weight_decay must be a real number in"),
+    ({"weight_decay": None}, TypeError, "weight_decay must be a real number in"),
     ({"momentum": 1.0}, ValueError, r"momentum must lie in \[0, 1\): got 1.0"),
-    ({"momentum": -0.1}, ValueError, "momentum must be finite and >= 0"),
-    ({"momentum": nan}, ValueError, "momentum must be finite"),
-    ({"momentum": "0.9"}, TypeError, "momentum must be a number"),
+    ({"momentum": -0.1}, ValueError, r"momentum must lie in \[0, 1\): got"),
+    ({"momentum": nan}, ValueError, r"momentum must lie in \[0, 1\): got"),
+    ({"momentum": "0.9"}, TypeError, "momentum must be a real number in"),
     ({"momentum": 0.9, "schedule": "sgd"}, ValueError, "momentum belongs to schedule='nesterov'"),
     ({"momentum": 0.9, "schedule": random_schedule}, ValueError, "momentum belongs to"),
     (
@@ -1055,7 +1055,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ),
     ({"maximize": 1}, TypeError, "maximize must be True or False"),
     ({"maximize": None}, TypeError, "maximize must be True or False"),
-    ({"foreach": "yes"}, TypeError, "foreach must be True, False or None"),
+    ({"foreach": "yes"}, TypeError, "foreach must be True or False: got 'yes'; or None"),
 ]
 
 
@@ -1100,7 +1100,7 @@ def test_lr_spoiled_between_steps_is_refused_and_nothing_moves(lr: float) -> Non
     opt = AMGD([{"params": [p]}, {"params": [q]}], LR)
     opt.param_groups[1]["lr"] = lr
     p.grad, q.grad = torch.ones_like(p), torch.ones_like(q)
-    with pytest.raises(ValueError, match="lr must be finite"):
+    with pytest.raises(ValueError, match=r"lr must lie in \[0, inf\): got"):
         opt.step()
     same(p, start())
     assert not opt.state

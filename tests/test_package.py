@@ -12,7 +12,7 @@ import amgd
 
 ROOT = Path(amgd.__file__).parent
 # A module may import from the layers before its own, and from its own.
-LAYERS = ["markov", "descent", "optim", "td", "reinforce", "experiments"]
+LAYERS = ["_checks", "markov", "descent", "optim", "td", "reinforce", "experiments"]
 WITHOUT_TORCH = ["amgd", "amgd.markov", "amgd.descent", "amgd.td", "amgd.experiments.statistics"]
 
 

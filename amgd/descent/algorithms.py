@@ -19,7 +19,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from amgd.descent._checks import FloatArray, IntArray, count, generator, real, real_array
+from amgd import _checks as check
+from amgd._checks import FloatArray, IntArray
 from amgd.descent.steps import StepSizes, check_block, check_steps
 
 __all__ = [
@@ -296,8 +297,7 @@ def sgd(
     >>> run.x.ravel(), run.x_bar.ravel()
     (array([0.5 , 0.25]), array([0.5       , 0.33333333]))
     """
-    if average not in ("none", "uniform", "linear"):
-        raise ValueError(f"average must be 'none', 'uniform' or 'linear': got {average!r}")
+    check.choice("average", average, ("none", "uniform", "linear"))
     run = _Run("sgd", problem, chain, steps, n_steps, x0, replicates, rng, initial)
     run.require("nonconvex", match_stationary)
     return _record(_sgd(run, average), run, record)
@@ -354,10 +354,12 @@ def random_output(
     """
     run = _Run("random_output", problem, chain, steps, n_steps, x0, replicates, rng, initial)
     run.require("nonconvex", match_stationary)
-    if weights not in ("gamma", "paper", "uniform"):
-        raise ValueError(f"weights must be 'gamma', 'paper' or 'uniform': got {weights!r}")
+    check.choice("weights", weights, ("gamma", "paper", "uniform"))
     if weights == "paper":
-        constant = real("L", getattr(problem, "L_sample", problem.L) if L is None else L, 0.0)
+        given = getattr(problem, "L_sample", problem.L) if L is None else L
+        constant = check.real(
+            "L", given, "it is a Lipschitz constant of every sample gradient", "[0, inf)"
+        )
         check_steps(steps, run.n_steps, conditions=("paper_weights",), L=constant)
     else:
         constant = 0.0
@@ -398,21 +400,19 @@ class _Run:
         rng: np.random.Generator,
         initial: Any,
     ) -> None:
-        if not isinstance(steps, StepSizes):
-            raise TypeError(
-                f"steps must be a StepSizes object: got {type(steps).__name__}; "
-                "use a rule of amgd.descent.steps, such as steps.sgd(0.1)"
-            )
-        for name, thing, needed in (
-            ("problem", problem, "sample_gradient"),
-            ("chain", chain, "sample"),
+        check.instance("steps", steps, StepSizes, "use a rule of amgd.descent.steps, as sgd(0.1)")
+        for name, thing, needed, cure in (
+            ("problem", problem, "sample_gradient", "pass an object of amgd.descent.problems"),
+            ("chain", chain, "sample", "pass a MarkovChain"),
         ):
             if not hasattr(thing, needed):
-                raise TypeError(f"{name} must have a method {needed}: got {type(thing).__name__}")
+                raise TypeError(
+                    f"{name} must have a method {needed}: got {type(thing).__name__}; {cure}"
+                )
         self.method, self.problem, self.chain, self.steps = method, problem, chain, steps
-        self.n_steps = count("n_steps", n_steps)
-        self.replicates = count("replicates", replicates)
-        self.rng = generator(rng)
+        self.n_steps = check.integer("n_steps", n_steps, 1, "take at least one step")
+        self.replicates = check.integer("replicates", replicates, 1, "run at least one")
+        self.rng = check.generator(rng)
         self.initial = initial
         self.x0 = _start(x0, self.replicates, problem.dim)
         self.constrained = bool(np.isfinite(problem.diameter))
@@ -434,15 +434,16 @@ class _Run:
         if chain.n_states != problem.n_states:
             raise ValueError(
                 f"chain and problem must have the same states: got {chain.n_states} and "
-                f"{problem.n_states}"
+                f"{problem.n_states}; make both for the same state space"
             )
-        gap = float(np.abs(chain.stationary - problem.stationary).max())
-        if match_stationary and gap > _STATIONARY_TOLERANCE:
-            raise ValueError(
-                "the stationary law of the chain must be the law of the problem: they differ by "
-                f"{gap:.3g}; make the problem with stationary=chain.stationary, or pass "
-                "match_stationary=False"
-            )
+        if match_stationary:  # otherwise the chain may be one without a single stationary law
+            gap = float(np.abs(chain.stationary - problem.stationary).max())
+            if gap > _STATIONARY_TOLERANCE:
+                raise ValueError(
+                    "the stationary law of the chain must be the law of the problem: they differ "
+                    f"by {gap:.3g}; make the problem with stationary=chain.stationary, or pass "
+                    "match_stationary=False"
+                )
         if self.constrained:
             off = np.abs(problem.project(self.x0) - self.x0).max(axis=1)
             if off.max() > 1e-12 * max(1.0, float(np.abs(self.x0).max())):
@@ -569,14 +570,10 @@ def _mix(a: FloatArray, b: FloatArray, weight: float, work: FloatArray, out: Flo
 
 def _start(x0: ArrayLike, replicates: int, dim: int) -> FloatArray:
     """Start as an array (replicates, d)."""
-    start = real_array("x0", x0, (0, 1, 2))
-    if start.ndim == 0 and dim == 1:
-        start = start[None]
-    if start.shape not in ((dim,), (replicates, dim)):
-        raise ValueError(
-            f"x0 must have shape ({dim},) or ({replicates}, {dim})"
-            f"{' or be one number' if dim == 1 else ''}: got shape {start.shape}"
-        )
+    shapes: list[check.Shape] = [(dim,), (replicates, dim)]
+    if dim == 1:
+        shapes.append(())
+    start = check.array("x0", x0, shapes, "give one start, or one for each replicate")
     return np.broadcast_to(start, (replicates, dim)).copy()
 
 
@@ -584,18 +581,15 @@ def _record_indices(record: Any, n_steps: int) -> IntArray:
     """The k to keep, increasing."""
     if record is None:
         return np.unique(np.geomspace(1, n_steps, _DEFAULT_RECORDS).round().astype(np.int64))
+    cure = "list the k to keep, or pass 'all', or None for about 100 of them"
     if isinstance(record, str):
         if record != "all":
-            raise ValueError(f"record must be None, 'all' or an array of k: got {record!r}")
+            raise ValueError(f"record must be None, 'all' or an array of k: got {record!r}; {cure}")
         return np.arange(1, n_steps + 1)
-    wanted = np.asarray(record)
-    if wanted.dtype.kind not in "iu" or wanted.ndim != 1 or wanted.size == 0:
-        raise TypeError(f"record must be None, 'all' or a 1-d array of integers: got {record!r}")
-    if wanted.min() < 1 or wanted.max() > n_steps:
-        raise ValueError(
-            f"record must lie in 1..{n_steps}: got values from {wanted.min()} to {wanted.max()}"
-        )
-    return np.unique(wanted).astype(np.int64)
+    wanted = check.integers("record", record, 1, cure, n_steps)
+    if wanted.ndim != 1 or wanted.size == 0:
+        raise TypeError(f"record must be None, 'all' or a 1-d array of k: got {record!r}; {cure}")
+    return np.unique(wanted)
 
 
 def _record(states: Iterator[State], run: _Run, record: Any) -> Trajectory:
@@ -635,7 +629,10 @@ def _draw_indices(
     for _, cumulative in blocks():
         total = float(cumulative[-1])
     if not 0 < total < np.inf:
-        raise ValueError(f"the weights of '{steps.name}' must have a positive sum: got {total:g}")
+        raise ValueError(
+            f"the weights of '{steps.name}' must have a positive sum: got {total:g}; "
+            "use steps with gamma_k > 0, or weights='uniform'"
+        )
     points = np.minimum(rng.random(size) * total, np.nextafter(total, 0.0))
     chosen = np.zeros(size, dtype=np.int64)
     for k, cumulative in blocks():

@@ -35,7 +35,8 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma
 
-from amgd.descent._checks import FloatArray, IntArray, real
+from amgd import _checks as check
+from amgd._checks import FloatArray, IntArray
 from amgd.descent.steps import StepSizes
 from amgd.markov import MarkovChain
 
@@ -69,52 +70,49 @@ SLACK = 1e-9
 # --- what comes in -------------------------------------------------------------------------------
 
 
+_CONSTANTS = {
+    "L": "pass problem.L, for Algorithm 1 problem.L_sample",
+    "M": "pass problem.M, which is finite on a bounded set",
+    "B": "pass problem.diameter, which is finite on a bounded set",
+    "D": "pass the largest norm in the feasible set",
+    "mu": "pass problem.mu; when that is 0 use Theorem 2",
+    "sigma": "pass problem.sigma, which is finite on a bounded set",
+    "ell": "pass problem.ell",
+    "T": "pass chain.mixing_sum or chain.poisson_mixing",
+    "C": "pass chain.mixing_constant, or 0 for i.i.d. samples",
+    "initial_gap": "pass the mean of f(x_0) - f*",
+    "f_x_bar0": "pass a value of f",
+    "r0": "pass the distance of x_0 from the minimiser",
+    "beta": "leave it out for 1/sqrt(K)",
+    "gamma": "pass the accuracy that defines tau(gamma)",
+    "c": "leave it out for the best one",
+    "delta": "it is a total variation distance; leave it out for the best one",
+}
+
+
+def _real(name: str, value: Any, interval: str = "(-inf, inf)") -> float:
+    return check.real(name, value, _CONSTANTS[name], interval)
+
+
 def _positive(name: str, value: Any) -> float:
-    return real(name, value, 0.0, strict=True)
+    return _real(name, value, "(0, inf)")
 
 
 def _nonnegative(name: str, value: Any) -> float:
-    return real(name, value, 0.0)
-
-
-def _choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"unknown {name} {value!r}: expected one of {', '.join(allowed)}")
-    return value
+    return _real(name, value, "[0, inf)")
 
 
 def _counts(name: str, value: Any, least: int = 1) -> IntArray:
-    """Iteration numbers: integers (not booleans, not floats) that are at least ``least``."""
-    array = np.asarray(value)
-    if array.dtype.kind not in "iu":
-        raise TypeError(
-            f"{name} must be an integer or an integer array: got {value!r} "
-            f"(dtype {array.dtype}); use astype(int) if the values are whole"
-        )
-    array = array.astype(np.int64)
-    if array.size and array.min() < least:
-        raise ValueError(
-            f"{name} must be at least {least}: got {array.min()}; iterations are counted from 1"
-        )
-    return array
+    cure = "iterations count from 1" if least else "it counts the steps of the chain"
+    return check.integers(name, value, least, cure)
 
 
 def _chain(chain: Any) -> MarkovChain:
-    if not isinstance(chain, MarkovChain):
-        raise TypeError(
-            f"chain must be an amgd.markov.MarkovChain: got {type(chain).__name__}; "
-            "build one from the transition matrix"
-        )
-    return chain
+    return check.instance("chain", chain, MarkovChain, "build one from the transition matrix")
 
 
 def _steps(steps: Any) -> StepSizes:
-    if not isinstance(steps, StepSizes):
-        raise TypeError(
-            f"steps must be an amgd.descent.steps.StepSizes: got {type(steps).__name__}; "
-            "build one with a maker of amgd.descent.steps"
-        )
-    return steps
+    return check.instance("steps", steps, StepSizes, "use a rule of amgd.descent.steps")
 
 
 def _curvature(mu: Any, L: Any) -> tuple[float, float]:
@@ -575,11 +573,11 @@ def theorem1(
     K = _counts("K", K)
     L, M, gap = _positive("L", L), _positive("M", M), _nonnegative("initial_gap", initial_gap)
     chain = _chain(chain)
-    weights = _choice("weights", weights, ("gamma", "paper", "uniform"))
-    steps = _choice("steps", steps, ("theorem1", "sgd"))
-    initial = _choice("initial", initial, ("arbitrary", "stationary"))
-    if delta is not None and not 0 < real("delta", delta) <= 1:
-        raise ValueError(f"delta must lie in (0, 1]: got {delta}; it is a total variation distance")
+    weights = check.choice("weights", weights, ("gamma", "paper", "uniform"))
+    steps = check.choice("steps", steps, ("theorem1", "sgd"))
+    initial = check.choice("initial", initial, ("arbitrary", "stationary"))
+    if delta is not None:
+        delta = _real("delta", delta, "(0, 1]")
     n = K.astype(np.float64)
     betas = _step_beta(n, beta, L, weights, steps)
     first, slope, burn_in = (0.5, 4.0, 2.0) if steps == "sgd" else (1.5, 20 / 3, 4.0)
@@ -667,10 +665,10 @@ def theorem1_poisson(
     K = _counts("K", K)
     L, M, gap = _positive("L", L), _positive("M", M), _nonnegative("initial_gap", initial_gap)
     T = _nonnegative("T", T)
-    weights = _choice("weights", weights, ("gamma", "paper", "uniform"))
-    steps = _choice("steps", steps, ("theorem1", "sgd"))
-    if not isinstance(nonincreasing, (bool, np.bool_)):
-        raise TypeError(f"nonincreasing must be True or False: got {nonincreasing!r}")
+    weights = check.choice("weights", weights, ("gamma", "paper", "uniform"))
+    steps = check.choice("steps", steps, ("theorem1", "sgd"))
+    cure = "False drops the assumption gamma_1 >= gamma_2 >= ..."
+    check.boolean("nonincreasing", nonincreasing, cure)
     n = K.astype(np.float64)
     b = _step_beta(n, beta, L, weights, steps)
     if steps == "sgd":
@@ -878,7 +876,7 @@ def theorem2_printed(k: Any, *, L: float, D: float, M: float, f_x_bar0: float) -
     -33.1
     """
     L, D, M = _positive("L", L), _positive("D", D), _positive("M", M)
-    f0 = real("f_x_bar0", f_x_bar0)
+    f0 = _real("f_x_bar0", f_x_bar0)
     n = _counts("k", k).astype(np.float64)
     root = np.sqrt(n)
     return _result(
@@ -1134,7 +1132,7 @@ def theorem3_printed(k: Any, *, mu: float, L: float, D: float, M: float, f_x_bar
     """
     mu, L = _curvature(mu, L)
     D, M = _positive("D", D), _positive("M", M)
-    f0 = real("f_x_bar0", f_x_bar0)
+    f0 = _real("f_x_bar0", f_x_bar0)
     n = _counts("k", k).astype(np.float64)
     mixing = M**2 + 2 * mu * M * D + 12 * mu * L * D**2
     return _result(
@@ -1303,7 +1301,7 @@ def proposition_c(
     r0, B = _distance(r0, B)
     sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
     M, T = _positive("M", M), _nonnegative("T", T)
-    variant = _choice("variant", variant, ("k", "k+1"))
+    variant = check.choice("variant", variant, ("k", "k+1"))
     n = _counts("k", k).astype(np.float64)
     clipping = math.sqrt(2 * L / mu) * L * B**2
     if variant == "k":

@@ -36,14 +36,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from amgd.descent._checks import (
-    FloatArray,
-    IntArray,
-    count,
-    probabilities,
-    real,
-    real_array,
-)
+from amgd import _checks as check
+from amgd._checks import FloatArray, IntArray
 
 __all__ = [
     "Ball",
@@ -143,7 +137,7 @@ class Ball(Domain):
     """
 
     def __init__(self, radius: float) -> None:
-        self.radius = real("radius", radius, 0.0, strict=True)
+        self.radius = check.positive("radius", radius, "for all of R^d pass WholeSpace()")
 
     def project(self, x: FloatArray) -> FloatArray:
         """Scale the points outside the ball back to its surface."""
@@ -184,16 +178,24 @@ class Box(Domain):
     """
 
     def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
-        self.lower = real_array("lower", lower, (0, 1))
-        self.upper = real_array("upper", upper, (0, 1))
+        self.lower = check.array(
+            "lower", lower, [(), ("d",)], "give one bound, or one for each axis"
+        )
+        self.upper = check.array(
+            "upper", upper, [(), ("d",)], "give one bound, or one for each axis"
+        )
         if not np.all(self.lower < self.upper):
-            raise ValueError(f"lower must be below upper: got lower={lower!r}, upper={upper!r}")
+            raise ValueError(
+                f"lower must be below upper: got lower={lower!r}, upper={upper!r}; swap them"
+            )
 
     def fit(self, dim: int) -> None:
         """Refuse bounds of another length."""
         for name, bound in (("lower", self.lower), ("upper", self.upper)):
             if bound.ndim == 1 and bound.size != dim:
-                raise ValueError(f"{name} must have {dim} entries: got {bound.size}")
+                raise ValueError(
+                    f"{name} must have {dim} entries: got {bound.size}; give one for each axis"
+                )
 
     def project(self, x: FloatArray) -> FloatArray:
         """Clip every coordinate."""
@@ -253,16 +255,11 @@ class Problem(ABC):
         if stationary is None:
             self.stationary = np.full(n_states, 1.0 / n_states)
         else:
-            self.stationary = probabilities("stationary", stationary)
-        if self.stationary.size != n_states:
-            raise ValueError(
-                f"stationary must have one entry for each of the {n_states} states: "
-                f"got {self.stationary.size}"
-            )
+            self.stationary = check.probabilities("stationary", stationary, (n_states,))
         self.stationary.flags.writeable = False
         self.domain = WholeSpace() if domain is None else domain
-        if not isinstance(self.domain, Domain):
-            raise TypeError(f"domain must be a WholeSpace, Ball or Box: got {domain!r}")
+        cure = "pass a WholeSpace, Ball or Box"
+        check.instance("domain", self.domain, Domain, cure)  # type: ignore[type-abstract]
         self.domain.fit(dim)
         self.diameter = self.domain.diameter(dim)
 
@@ -301,27 +298,10 @@ class Problem(ABC):
         return self.domain.project(x)
 
     def _points(self, x: ArrayLike, finite: bool = False) -> FloatArray:
-        points = np.asarray(x)
-        if points.dtype != np.float64:
-            if points.dtype.kind not in "iuf":
-                raise TypeError(f"x must hold real numbers: got dtype {points.dtype}")
-            points = points.astype(np.float64)
-        if points.ndim == 0 or points.shape[-1] != self.dim:
-            raise ValueError(f"x must have shape (..., {self.dim}): got {points.shape}")
-        if finite and not np.isfinite(points).all():
-            raise ValueError("x must be finite: got NaN or infinity")
-        return points
+        return check.points("x", x, self.dim, "the last axis has the coordinates", finite=finite)
 
     def _states(self, xi: ArrayLike) -> IntArray:
-        states = np.asarray(xi)
-        if states.dtype.kind not in "iu":
-            raise TypeError(f"xi must hold integer states: got dtype {states.dtype}")
-        if states.size and (states.min() < 0 or states.max() >= self.n_states):
-            raise ValueError(
-                f"xi must lie in 0..{self.n_states - 1}: "
-                f"got values from {states.min()} to {states.max()}"
-            )
-        return states
+        return check.integers("xi", xi, 0, "states are counted from 0", self.n_states - 1)
 
 
 # Families -------------------------------------------------------------------------------------
@@ -377,21 +357,26 @@ class Quadratic(Problem):
         offset: float = 0.0,
         domain: Domain | None = None,
     ) -> None:
-        given = real_array("matrix", matrix, (1, 2, 3))
+        shapes: list[check.Shape] = [("d",), ("d", "d"), ("n", "d", "d")]
+        given = check.array(
+            "matrix", matrix, shapes, "give A, its diagonal or one A for each state"
+        )
         matrices = np.diag(given)[None] if given.ndim == 1 else given.reshape(-1, *given.shape[-2:])
         dim = matrices.shape[-1]
-        if matrices.shape[-2] != dim:
-            raise ValueError(f"matrix must be square: got shape {given.shape}")
         size = np.abs(matrices).max()
         if np.abs(matrices - matrices.swapaxes(1, 2)).max() > 1e-12 * size:
             raise ValueError("matrix must be symmetric; pass (A + A.T) / 2")
         n_matrices = matrices.shape[0]
-        shifts = np.zeros((n_matrices, dim)) if noise is None else real_array("noise", noise, (2,))
+        shifts = (
+            np.zeros((n_matrices, dim))
+            if noise is None
+            else check.array("noise", noise, ("n", dim), "give one vector for each state")
+        )
         n_states = max(n_matrices, shifts.shape[0])
-        if shifts.shape[1] != dim or n_matrices not in (1, n_states) or len(shifts) != n_states:
+        if n_matrices not in (1, n_states) or len(shifts) != n_states:
             raise ValueError(
                 f"noise must have shape (n, {dim}) with n the number of states: got "
-                f"{shifts.shape} for matrix of shape {given.shape}"
+                f"{shifts.shape} for matrix of shape {given.shape}; give one vector for each state"
             )
         super().__init__(n_states, dim, stationary, domain)
         mean_shift = np.abs(self.stationary @ shifts).max()
@@ -400,17 +385,21 @@ class Quadratic(Problem):
                 f"noise must have mean 0 under stationary: got {mean_shift:.3g}; "
                 "subtract its mean and move the minimiser instead"
             )
-        x_star = np.zeros(dim) if minimiser is None else real_array("minimiser", minimiser, (1,))
-        if x_star.shape != (dim,):
-            raise ValueError(f"minimiser must have shape ({dim},): got {x_star.shape}")
+        x_star = (
+            np.zeros(dim)
+            if minimiser is None
+            else check.array("minimiser", minimiser, (dim,), "give a point")
+        )
         if not self.domain.contains(x_star):
-            raise ValueError(f"minimiser must lie in the domain: got {x_star.tolist()}")
+            raise ValueError(
+                f"minimiser must lie in the domain: got {x_star.tolist()}; enlarge the domain"
+            )
         mean = matrices[0] if n_matrices == 1 else np.tensordot(self.stationary, matrices, axes=1)
         eigenvalues = np.linalg.eigvalsh(mean)
         if eigenvalues[0] < -1e-12 * max(size, 1e-300):
             raise ValueError(
                 f"matrix must be positive semidefinite in the mean: "
-                f"its least eigenvalue is {eigenvalues[0]:.6g}"
+                f"its least eigenvalue is {eigenvalues[0]:.6g}; add a multiple of the identity"
             )
         self._matrices, self._mean, self._noise, self._centre = matrices, mean, shifts, x_star
         # Rows by state: for many points of few coordinates a look-up by state (which the noise
@@ -430,7 +419,7 @@ class Quadratic(Problem):
         self.ell = float(spread.max())
         self.sigma = float((_times(spread, reach) + lengths).max())
         self.M = float((_times(norms, reach) + lengths).max())
-        self.minimum = real("offset", offset)
+        self.minimum = check.real("offset", offset, "it is the minimum of f")
         self.minimiser = x_star
 
     def _value(self, x: FloatArray) -> FloatArray:
@@ -488,7 +477,7 @@ class Linear(Problem):
     def __init__(
         self, slopes: ArrayLike, *, stationary: ArrayLike | None = None, domain: Domain
     ) -> None:
-        self._slopes = real_array("slopes", slopes, (2,))
+        self._slopes = check.array("slopes", slopes, ("n", "d"), "give one slope for each state")
         n_states, dim = self._slopes.shape
         super().__init__(n_states, dim, stationary, domain)
         self._slope = self.stationary @ self._slopes
@@ -554,18 +543,21 @@ class Huber(Problem):
         stationary: ArrayLike | None = None,
         domain: Domain | None = None,
     ) -> None:
-        self._centres = real_array("centres", centres, (2,))
+        self._centres = check.array(
+            "centres", centres, ("n", "d"), "give one centre for each state"
+        )
         n_states, dim = self._centres.shape
         super().__init__(n_states, dim, stationary, domain)
-        self._curvature = real("curvature", curvature, 0.0, strict=True)
-        self._clip = real("clip", clip, 0.0, strict=True)
+        self._curvature = check.positive("curvature", curvature, "it is the L of the formula")
+        self._clip = check.positive("clip", clip, "it is the M of the formula")
         knee = self._clip / self._curvature
         mean = self.stationary @ self._centres
         far = float(np.linalg.norm(self._centres - mean, axis=1).max())
         if far > knee or not self.domain.contains(mean):
             raise ValueError(
                 "the mean of the centres must lie in the domain and within clip/curvature = "
-                f"{knee:g} of each centre: got {mean.tolist()}, farthest centre {far:g} away"
+                f"{knee:g} of each centre: got {mean.tolist()}, farthest centre {far:g} away; "
+                "move the centres together or raise clip"
             )
         reach = max(self.domain.farthest(c) for c in self._centres)
         quadratic = reach <= knee
@@ -600,13 +592,13 @@ class _MarginLoss(Problem):
         stationary: ArrayLike | None,
         domain: Domain | None,
     ) -> None:
-        self._z = real_array("features", features, (2,))
+        self._z = check.array("features", features, ("n", "d"), "give one data point a row")
         n_states, dim = self._z.shape
         super().__init__(n_states, dim, stationary, domain)
         if labels is not None:
-            signs = real_array("labels", labels, (1,))
-            if signs.shape != (self.n_states,) or not np.isin(signs, (-1.0, 1.0)).all():
-                raise ValueError(f"labels must be {self.n_states} numbers -1 or 1: got {labels!r}")
+            signs = check.array("labels", labels, (n_states,), "give one label for each state")
+            if not np.isin(signs, (-1.0, 1.0)).all():
+                raise ValueError(f"labels must be -1 or 1: got {labels!r}; map 0 to -1")
             self._z = self._z * signs[:, None]
         self._ridge = ridge
 
@@ -680,7 +672,8 @@ class Logistic(_MarginLoss):
         stationary: ArrayLike | None = None,
     ) -> None:
         ball = Ball(radius)
-        super().__init__(features, labels, real("ridge", ridge, 0.0), stationary, ball)
+        ridge = check.real("ridge", ridge, "0 leaves the ridge out", "[0, inf)")
+        super().__init__(features, labels, ridge, stationary, ball)
         top, squares, rest = self._second_moments()
         lengths = np.sqrt(squares)
         slopes = lengths * expit(lengths * ball.radius)
@@ -840,18 +833,16 @@ class Cosines(Problem):
         *,
         stationary: ArrayLike | None = None,
     ) -> None:
-        self._cosine = real_array("cosine", cosine, (2,))
-        self._sine = real_array("sine", sine, (2,))
-        if self._sine.shape != self._cosine.shape:
-            raise ValueError(
-                f"sine must have the shape of cosine: got {self._sine.shape} and "
-                f"{self._cosine.shape}"
-            )
+        cure = "give the amplitudes of one state a row"
+        self._cosine = check.array("cosine", cosine, ("n", "d"), cure)
+        self._sine = check.array("sine", sine, self._cosine.shape, cure)
         n_states, dim = self._cosine.shape
         super().__init__(n_states, dim, stationary, None)
-        omega = real_array("frequency", frequency, (1,))
-        if omega.shape != (self.dim,) or omega.min() <= 0:
-            raise ValueError(f"frequency must be {self.dim} positive numbers: got {frequency!r}")
+        omega = check.array("frequency", frequency, (dim,), "give one frequency for each axis")
+        if omega.min() <= 0:
+            raise ValueError(
+                f"frequency must be positive: got {frequency!r}; flip the sine instead"
+            )
         self._omega = omega
         wave = self._cosine + 1j * self._sine
         mean = self.stationary @ wave
@@ -891,6 +882,9 @@ def _times(a: FloatArray, b: float) -> FloatArray:
     return np.where(a == 0, 0.0, a * b if np.isfinite(b) else np.inf)
 
 
+_CURVATURE = "it is the curvature of the quadratic part"
+_CLIP = "it is the length at which gradients are clipped"
+
 # Makers ---------------------------------------------------------------------------------------
 
 
@@ -918,9 +912,11 @@ def cosines(
     >>> cosines([[0.0], [1.0]], amplitude=2.0).M
     2.0
     """
-    angles = real_array("phases", phases, (2,))
-    size = real("amplitude", amplitude, 0.0, strict=True)
-    omega = np.full(angles.shape[1], real("frequency", frequency, 0.0, strict=True))
+    angles = check.array("phases", phases, ("n", "d"), "give the phases of one state a row")
+    size = check.positive("amplitude", amplitude, "shift the phases by pi instead")
+    omega = np.full(
+        angles.shape[1], check.positive("frequency", frequency, "it is the same for all axes")
+    )
     return Cosines(size * np.cos(angles), -size * np.sin(angles), omega, stationary=stationary)
 
 
@@ -946,8 +942,8 @@ def sine_counterexample(
     >>> problem.M, problem.gradient([0.0])
     (4.0, array([2.]))
     """
-    omega = real("frequency", frequency, 0.0, strict=True)
-    g = real_array("slopes", slopes, (1,))[:, None] / omega
+    omega = check.positive("frequency", frequency, "the limit 0 is the class Linear")
+    g = check.array("slopes", slopes, ("n",), "give one slope for each state")[:, None] / omega
     return Cosines(np.zeros_like(g), g, [omega], stationary=stationary)
 
 
@@ -959,8 +955,8 @@ def huber_pair(L: float, M: float) -> Huber:
     >>> huber_pair(L=2.0, M=1.0).minimiser
     array([0.])
     """
-    curvature = real("L", L, 0.0, strict=True)
-    h = real("M", M, 0.0, strict=True) / (2.0 * curvature)
+    curvature = check.positive("L", L, _CURVATURE)
+    h = check.positive("M", M, _CLIP) / (2.0 * curvature)
     return Huber([[-h], [h]], curvature, M)
 
 
@@ -974,12 +970,10 @@ def huber_cross(dim: int, L: float, M: float, *, ratio: float = 0.95) -> Huber:
     >>> huber_cross(3, L=1.0, M=1.0).n_states
     6
     """
-    d = count("dim", dim)
-    curvature = real("L", L, 0.0, strict=True)
-    part = real("ratio", ratio, 0.0, strict=True)
-    if part > 1:
-        raise ValueError(f"ratio must be at most 1: got {ratio}")
-    h = part * real("M", M, 0.0, strict=True) / curvature
+    d = check.integer("dim", dim, 1, "it is the dimension of x")
+    curvature = check.positive("L", L, _CURVATURE)
+    part = check.real("ratio", ratio, "a larger one takes the minimiser away", "(0, 1]")
+    h = part * check.positive("M", M, _CLIP) / curvature
     centres = h * np.eye(d)
     return Huber(np.stack([-centres, centres], axis=1).reshape(2 * d, d), curvature, M)
 
@@ -996,9 +990,9 @@ def huber_simplex(n: int, L: float, M: float) -> Huber:
     >>> problem.dim, bool(np.abs(problem.minimiser).max() < 1e-15)
     (2, True)
     """
-    n = count("n", n, 2)
-    curvature = real("L", L, 0.0, strict=True)
-    edge = real("M", M, 0.0, strict=True) / curvature
+    n = check.integer("n", n, 2, "a simplex has at least two vertices")
+    curvature = check.positive("L", L, _CURVATURE)
+    edge = check.positive("M", M, _CLIP) / curvature
     # Helmert's rows are an orthonormal basis of the space orthogonal to (1, ..., 1);
     # the n unit vectors, at mutual distance sqrt(2), are mapped there without distortion.
     rows = np.tril(np.ones((n - 1, n)), k=0)
@@ -1020,5 +1014,5 @@ def clipped_linear(slope: float, L: float, D: float) -> Huber:
     array([[1.],
            [4.]])
     """
-    half = real("D", D, 0.0, strict=True)
+    half = check.positive("D", D, "it is half the length of the interval")
     return Huber([[-half]], L, slope, domain=Box(-half, half))

@@ -30,7 +30,8 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from amgd.descent._checks import FloatArray, IntArray, count, real
+from amgd import _checks as check
+from amgd._checks import FloatArray, IntArray
 
 __all__ = [
     "Schedule",
@@ -47,7 +48,10 @@ __all__ = [
 ]
 
 Rule = Callable[[Any], Any]
+ALGORITHMS = ("nonconvex", "convex")
 _BLOCK = 65536  # indices checked at a time: memory does not grow with n_steps
+_LIPSCHITZ = "it is a Lipschitz constant of the gradient, such as problem.L"
+_MODULUS = "it is the modulus of strong convexity, such as problem.mu"
 _ROUNDING = 1e-12  # relative slack of every inequality between two computed step sizes
 
 
@@ -75,7 +79,9 @@ class Schedule:
 
     def __init__(self, name: str, rule: Rule) -> None:
         if not callable(rule):
-            raise TypeError(f"{name} must be a callable of k: got {rule!r}")
+            raise TypeError(
+                f"{name} must be a callable of k: got {rule!r}; pass for example lambda k: 0.1"
+            )
         self.name = name
         self._rule = rule
 
@@ -85,19 +91,16 @@ class Schedule:
     def __call__(self, k: IntArray | list[int]) -> FloatArray: ...
     def __call__(self, k: ArrayLike) -> float | FloatArray:
         """Value at k."""
-        index = np.asarray(k)
-        if index.dtype.kind not in "iu":
-            raise TypeError(f"k must be an integer or an array of integers: got {k!r}")
-        if index.size and index.min() < 1:
-            raise ValueError(f"k must be at least 1: got {index.min()}; steps count from 1")
-        index = index.astype(np.int64)
+        index = check.integers("k", k, 1, "steps count from 1")
         values = np.asarray(self._rule(index))
         if values.dtype.kind not in "iuf":
-            raise TypeError(f"{self.name}(k) must give real numbers: got dtype {values.dtype}")
+            raise TypeError(
+                f"{self.name}(k) must give real numbers: got dtype {values.dtype}; mend the rule"
+            )
         if values.shape not in ((), index.shape):
             raise ValueError(
                 f"{self.name}(k) must give one value for each k: "
-                f"got shape {values.shape} for k of shape {index.shape}"
+                f"got shape {values.shape} for k of shape {index.shape}; let it work entry by entry"
             )
         result = np.broadcast_to(values, index.shape).astype(np.float64)
         return float(result) if result.ndim == 0 else result
@@ -138,12 +141,11 @@ class StepSizes:
 
     def __post_init__(self) -> None:
         """Check the fields and wrap the callables."""
-        if self.algorithm not in ("nonconvex", "convex"):
-            raise ValueError(f"algorithm must be 'nonconvex' or 'convex': got {self.algorithm!r}")
-        unknown = set(self.conditions) - set(_CONDITIONS)
-        if unknown:
-            raise ValueError(f"conditions must be among {list(_CONDITIONS)}: got {sorted(unknown)}")
-        object.__setattr__(self, "mu", real("mu", self.mu, 0.0))
+        check.choice("algorithm", self.algorithm, ALGORITHMS)
+        for name in self.conditions:
+            check.choice("conditions", name, tuple(_CONDITIONS))
+        cure = "0 is for Algorithm 1 and for functions that are only convex"
+        object.__setattr__(self, "mu", check.real("mu", self.mu, cure, "[0, inf)"))
         for field in ("alpha", "beta", "gamma"):
             rule = getattr(self, field)
             if not isinstance(rule, Schedule):
@@ -293,15 +295,12 @@ def check_steps(
         ...
     ValueError: step sizes 'theorem2_printed' break 1/gamma_k <= (1 - alpha_k) (alpha_{k-1} / alpha_k) (1/gamma_{k-1} + mu) at k = 2 (the first such k): the left side is 3.4641, the right side 1.41421, off by 2.05
     """
-    last = count("n_steps", n_steps)
+    last = check.integer("n_steps", n_steps, 1, "check at least one step")
     wanted = steps.conditions if conditions is None else tuple(conditions)
-    unknown = [name for name in wanted if name not in _CONDITIONS]
-    if unknown:
-        raise ValueError(f"conditions must be among {list(_CONDITIONS)}: got {unknown}")
-    kind = steps.algorithm if algorithm is None else algorithm
-    if kind not in ("nonconvex", "convex"):
-        raise ValueError(f"algorithm must be 'nonconvex' or 'convex': got {algorithm!r}")
-    constant = None if L is None else real("L", L, 0.0)
+    for name in wanted:
+        check.choice("conditions", name, tuple(_CONDITIONS))
+    kind = check.choice("algorithm", algorithm or steps.algorithm, ALGORITHMS)
+    constant = None if L is None else check.real("L", L, _LIPSCHITZ, "[0, inf)")
     for start in range(1, last + 1, _BLOCK):
         k = np.arange(start, min(start + _BLOCK, last + 1))
         check_block(steps, k, kind, wanted, constant)
@@ -318,7 +317,7 @@ def _step(beta: float | Rule) -> Rule:
     """Turn a positive number into a constant rule; leave a callable of k as it is."""
     if callable(beta):
         return Schedule("beta", beta)
-    value = real("beta", beta, 0.0, strict=True)
+    value = check.positive("beta", beta, "pass a step size or a function of k")
     return lambda k: value
 
 
@@ -364,14 +363,12 @@ def theorem1(beta: float, gamma: Literal["largest", "smallest"] | Rule = "larges
     >>> theorem1(0.3).gamma([1, 2, 5])
     array([0.6, 0.5, 0.4])
     """
-    step = real("beta", beta, 0.0, strict=True)
+    step = check.positive("beta", beta, "this rule has one constant step size")
     rules: dict[Any, Rule] = {
         "largest": lambda k: (1.0 + _alpha(k)) * step,
         "smallest": lambda k: step,
     }
-    if not callable(gamma) and gamma not in rules:
-        raise ValueError(f"gamma must be 'largest', 'smallest' or a callable of k: got {gamma!r}")
-    rule = gamma if callable(gamma) else rules[gamma]
+    rule = gamma if callable(gamma) else rules[check.choice("gamma", gamma, tuple(rules))]
     return StepSizes("theorem1", _alpha, _step(step), rule, conditions=("theorem1",))
 
 
@@ -398,9 +395,7 @@ def nesterov(beta: float | Rule, momentum: float | None = None) -> StepSizes:
     step = _step(beta)
     if momentum is None:
         return StepSizes("nesterov", _alpha, step, lambda k: step(k) / _alpha(k))
-    m = real("momentum", momentum, 0.0)
-    if m >= 1:
-        raise ValueError(f"momentum must lie in [0, 1): got {momentum}")
+    m = check.real("momentum", momentum, "0.9 is usual", "[0, 1)")
     return StepSizes(
         "nesterov", lambda k: np.where(k == 1, 1.0, 1.0 - m), step, lambda k: step(k) / (1.0 - m)
     )
@@ -438,7 +433,7 @@ def theorem2_printed(L: float) -> StepSizes:
     >>> theorem2_printed(L=0.5).gamma(3)
     0.5
     """
-    lipschitz = real("L", L, 0.0, strict=True)
+    lipschitz = check.positive("L", L, _LIPSCHITZ)
     return _convex_rule(
         "theorem2_printed", lambda k: 0.5 / (lipschitz * np.sqrt(k + 1.0)), 0.0, ("C1",)
     )
@@ -460,7 +455,8 @@ def theorem2(L: float, c: float) -> StepSizes:
     >>> theorem2(L=1.0, c=0.0).gamma([4, 8])
     array([1., 2.])
     """
-    lipschitz, noise = real("L", L, 0.0), real("c", c, 0.0)
+    lipschitz = check.real("L", L, _LIPSCHITZ, "[0, inf)")
+    noise = check.real("c", c, "0 is for problems without noise", "[0, inf)")
     if lipschitz == 0 and noise == 0:
         raise ValueError("L and c must not both be 0: the step would be infinite; pass c > 0")
     return _convex_rule(
@@ -476,7 +472,8 @@ def theorem3_printed(
 ) -> StepSizes:
     r"""Steps of the paper's Theorem 3: :math:`\gamma_k=2\delta/(\mu k)` or over :math:`\mu(k+1)`.
 
-    They break C2 at every k >= 2, and C1 for k up to about :math:`2\sqrt{L/\mu}`.
+    With delta <= 1 they break C2 at every k >= 2, and C1 for k up to about
+    :math:`2\sqrt{\delta L/\mu}`.
 
     Parameters
     ----------
@@ -492,9 +489,11 @@ def theorem3_printed(
     >>> theorem3_printed(mu=0.5).gamma(2), theorem3_printed(mu=0.5, variant="k+1").gamma(1)
     (2.0, 2.0)
     """
-    modulus, scale = real("mu", mu, 0.0, strict=True), real("delta", delta, 0.0, strict=True)
-    if variant not in ("k", "k+1"):
-        raise ValueError(f"variant must be 'k' or 'k+1': got {variant!r}")
+    modulus, scale = (
+        check.positive("mu", mu, _MODULUS),
+        check.positive("delta", delta, "it scales the step"),
+    )
+    check.choice("variant", variant, ("k", "k+1"))
     shift = 0.0 if variant == "k" else 1.0
     return _convex_rule(
         "theorem3_printed", lambda k: 2.0 * scale / (modulus * (k + shift)), modulus, ()
@@ -514,9 +513,9 @@ def theorem3(mu: float, L: float) -> StepSizes:
     >>> theorem3(mu=1.0, L=1.0).gamma([1, 2])
     array([0.25, 0.4 ])
     """
-    modulus, lipschitz = real("mu", mu, 0.0, strict=True), real("L", L, 0.0, strict=True)
+    modulus, lipschitz = check.positive("mu", mu, _MODULUS), check.positive("L", L, _LIPSCHITZ)
     if modulus > lipschitz * (1 + _ROUNDING):
-        raise ValueError(f"mu must not exceed L: got mu={mu}, L={L}")
+        raise ValueError(f"mu must not exceed L: got mu={mu}, L={L}; perhaps the two are swapped")
     return _convex_rule(
         "theorem3",
         lambda k: 1.0 / (0.5 * modulus * (k - 1.0) + 4.0 * lipschitz / k),

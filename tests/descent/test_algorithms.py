@@ -32,7 +32,7 @@ from amgd.descent.problems import (
     cosines,
     huber_cross,
 )
-from amgd.markov import iid, sticky
+from amgd.markov import MarkovChain, iid, sticky
 
 PI = np.array([0.5, 0.3, 0.2])
 CHAIN = sticky(PI, 0.3)
@@ -565,7 +565,7 @@ def test_random_output_refuses_weights_without_mass_or_sign() -> None:
     with pytest.raises(ValueError, match="L gamma_k < 1 at k = 19 "):
         run(random_output, *args, steps.nesterov(0.1), 30, x0=1.0, weights="paper")
     run(random_output, *args, steps.nesterov(0.1), 30, x0=1.0, weights="paper", L=0.5)
-    with pytest.raises(ValueError, match="weights must be"):
+    with pytest.raises(ValueError, match="weights must be one of"):
         run(random_output, *args, steps.sgd(0.1), 5, x0=1.0, weights="equal")
 
 
@@ -734,6 +734,22 @@ def test_another_stationary_law_can_be_asked_for() -> None:
         match_stationary=False,
     )  # fmt: skip
     assert np.isfinite(got.x).all()
+
+
+@pytest.mark.parametrize("function", [amgd_nonconvex, amgd_convex, sgd, random_output])
+def test_a_reducible_chain_can_be_asked_for(function: Callable[..., Any]) -> None:
+    """It has several stationary laws, and a run that is told not to compare them needs none."""
+    rule = steps.theorem2(1.2, 0.4) if function is amgd_convex else steps.sgd(0.1)
+    call = GOOD | {"steps": rule, "chain": MarkovChain(np.eye(3)), "initial": 1}
+    with pytest.raises(ValueError, match="not unique: the chain has 3 recurrent classes"):
+        function(**call)
+    call |= {"match_stationary": False}
+    held = function(**(call | {"rng": rng_for(2)}))
+    same = function(**(call | {"rng": rng_for(2), "chain": iid([0.0, 1.0, 0.0])}))
+    if function is not random_output:
+        held, same = held.x, same.x
+    np.testing.assert_array_equal(held, same)
+    assert np.any(held != 0)
 
 
 def test_many_states() -> None:

@@ -354,12 +354,15 @@ def test_logistic_minimum_against_a_general_solver(radius: float, ridge: float) 
 
 
 BAD = {
-    "matrix not square": (lambda: Quadratic(np.ones((2, 3))), "square"),
+    "matrix not square": (
+        lambda: Quadratic(np.ones((2, 3))),
+        r"\(d,\) or \(d, d\) or .*: got \(2, 3\)",
+    ),
     "matrix not symmetric": (lambda: Quadratic([[1.0, 2.0], [0.0, 1.0]]), "symmetric"),
     "matrix indefinite": (lambda: Quadratic([1.0, -0.5]), "semidefinite"),
     "matrix NaN": (lambda: Quadratic([np.nan]), "finite"),
     "matrix empty": (lambda: Quadratic([]), "empty"),
-    "matrix 0-d": (lambda: Quadratic(1.0), "dimension"),
+    "matrix 0-d": (lambda: Quadratic(1.0), r"\(d,\) or \(d, d\) or .*: got \(\)"),
     "matrix bool": (lambda: Quadratic([True]), "real numbers"),
     "matrix complex": (lambda: Quadratic([1j]), "real numbers"),
     "noise mean": (lambda: Quadratic([1.0], [[1.0], [0.0]]), "mean 0"),
@@ -375,7 +378,10 @@ BAD = {
         lambda: Quadratic([1.0], [[0.0], [0.0]], stationary=[1.5, -0.5]),
         "negative",
     ),
-    "stationary length": (lambda: Quadratic([1.0], stationary=[0.5, 0.5]), "one entry"),
+    "stationary length": (
+        lambda: Quadratic([1.0], stationary=[0.5, 0.5]),
+        r"stationary must have shape \(1,\): got \(2,\)",
+    ),
     "domain type": (lambda: Quadratic([1.0], domain=2.0), "Ball or Box"),
     "ball radius": (lambda: Ball(0.0), "radius"),
     "ball infinite": (lambda: Ball(np.inf), "radius"),
@@ -387,10 +393,16 @@ BAD = {
     "huber outside": (lambda: Huber([[5.0]], 1.0, 1.0, domain=Ball(1.0)), "domain"),
     "huber curvature": (lambda: Huber([[0.0]], -1.0, 1.0), "curvature"),
     "labels": (lambda: Logistic([[1.0], [2.0]], [1, 0], radius=1.0), "-1 or 1"),
-    "labels length": (lambda: Sigmoid([[1.0], [2.0]], [1]), "-1 or 1"),
+    "labels length": (
+        lambda: Sigmoid([[1.0], [2.0]], [1]),
+        r"labels must have shape \(2,\): got \(1,\)",
+    ),
     "ridge": (lambda: Logistic([[1.0]], radius=1.0, ridge=-1.0), "ridge"),
     "frequency": (lambda: Cosines([[1.0]], [[1.0]], [0.0]), "positive"),
-    "sine shape": (lambda: Cosines([[1.0]], [[1.0, 2.0]], [1.0]), "shape of cosine"),
+    "sine shape": (
+        lambda: Cosines([[1.0]], [[1.0, 2.0]], [1.0]),
+        r"sine must have shape \(1, 1\): got \(1, 2\)",
+    ),
     "ratio": (lambda: huber_cross(2, 1.0, 1.0, ratio=1.5), "ratio"),
     "simplex of one": (lambda: huber_simplex(1, 1.0, 1.0), "at least 2"),
     "dim float": (lambda: huber_cross(2.0, 1.0, 1.0), "integer"),

@@ -214,9 +214,17 @@ FAILING = {
         "L gamma_k < 1 at k = 10 .*left side is 1, the right side 1, off by",
     ),
     "beta is no mixing weight": (made(), {"algorithm": "convex"}, "rounding at k = 1 "),
-    "unknown condition": (made(), {"conditions": ("C3",)}, "must be among"),
-    "unknown algorithm": (made(), {"algorithm": "both"}, "'nonconvex' or 'convex'"),
-    "negative L": (made(), {"L": -1.0}, "L must be"),
+    "unknown condition": (
+        made(),
+        {"conditions": ("C3",)},
+        "conditions must be one of .*: got 'C3'",
+    ),
+    "unknown algorithm": (
+        made(),
+        {"algorithm": "both"},
+        "algorithm must be one of 'nonconvex', 'convex': got 'both'",
+    ),
+    "negative L": (made(), {"L": -1.0}, r"L must lie in \[0, inf\): got -1"),
 }
 
 
