@@ -68,14 +68,14 @@ def integers(
         raise TypeError(
             f"{name} must be an integer or an array of integers: got dtype {array.dtype}; {cure}"
         )
-    array = array.astype(np.int64, copy=False)
+    top = np.iinfo(np.int64).max if most is None else most
     if array.size:
-        low, high = array.min(), array.max()
-        if low < least or (most is not None and high > most):
-            raise ValueError(
-                f"{name} must {_limits(least, most)}: got {low if low < least else high}; {cure}"
-            )
-    return array
+        low, high = int(array.min()), int(array.max())
+        if low < least:
+            raise ValueError(f"{name} must {_limits(least, most)}: got {low}; {cure}")
+        if high > top:
+            raise ValueError(f"{name} must {_limits(least, top)}: got {high}; {cure}")
+    return array.astype(np.int64, copy=False)
 
 
 def _limits(least: int, most: int | None) -> str:

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from amgd import _checks as check
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from amgd._checks import FloatArray, IntArray
 
 
 def as_transition(transition: object) -> sp.csr_array:

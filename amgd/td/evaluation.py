@@ -26,14 +26,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from amgd import _checks as check
+from amgd._checks import FloatArray, IntArray
 from amgd.descent.problems import Ball, Problem
 from amgd.markov import MarkovChain
 
 from . import _chains as chains
 from .gridworld import DENSE_LIMIT, GridWorld
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 BLOCK = 1 << 20  # numbers in a working array of `sampled_sums`
 

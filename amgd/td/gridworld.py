@@ -29,12 +29,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import splu
 
 from amgd import _checks as check
+from amgd._checks import FloatArray, IntArray
 from amgd.markov import MarkovChain
 
 from . import _chains as chains
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 ACTIONS = ("up", "down", "left", "right")
 GOALS = ("ordinary", "absorbing", "reset")

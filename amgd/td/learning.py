@@ -30,13 +30,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from amgd import _checks as check
+from amgd._checks import FloatArray, IntArray
 from amgd.descent.problems import Ball
 from amgd.descent.steps import Schedule, StepSizes
 
 from .evaluation import TDProblem
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 LIMIT = 1e150  # beyond this size the square of an iterate overflows
 BLOCK = 2000  # episodes whose maps are built at a time: the working arrays fit the cache
