@@ -68,7 +68,7 @@ def integers(
         raise TypeError(
             f"{name} must be an integer or an array of integers: got dtype {array.dtype}; {cure}"
         )
-    top = np.iinfo(np.int64).max if most is None else most
+    top = 2**63 - 1 if most is None else most
     if array.size:
         low, high = int(array.min()), int(array.max())
         if low < least:

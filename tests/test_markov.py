@@ -361,7 +361,7 @@ def chains(draw):
     return MarkovChain(weights / weights.sum(axis=1, keepdims=True))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(chains())
 def test_properties(chain):
     pi, p = chain.stationary, chain.transition
@@ -381,7 +381,7 @@ def test_properties(chain):
     assert chain.mixing_sum <= chain.mixing_constant * (1 + 1e-10)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(chains())
 def test_sum_and_constant_against_brute_force(chain):
     count = chain.mixing_time(1e-10)

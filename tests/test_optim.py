@@ -151,7 +151,7 @@ def test_equals_algorithm_1(name: str, foreach: bool | None, n_steps: int) -> No
     gammas=st.lists(st.floats(0, 2), min_size=12, max_size=12),
     n_steps=st.integers(1, 10),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_equals_algorithm_1_for_any_steps(
     alphas: list[float], betas: list[float], gammas: list[float], n_steps: int
 ) -> None:

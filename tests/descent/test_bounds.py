@@ -351,7 +351,7 @@ def test_very_slow_chains():
     assert bounds.theorem3_lag(np.array([10, 10**6]), chain=slow, **STRONG)[1] > 1e3
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     k=st.integers(1, 10**6),
     unit=st.floats(1e-3, 1e3),
@@ -387,7 +387,7 @@ def test_corrected_bounds_have_units(k, unit, length, T):
         assert other == pytest.approx(slope**2 * one, rel=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(k=st.integers(1, 10**7), more=st.integers(1, 10**6), T=st.floats(0, 100))
 def test_corrected_bounds_fall_with_k_and_rise_with_T(k, more, T):
     for function, constants in (
