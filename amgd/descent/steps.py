@@ -299,7 +299,8 @@ def check_steps(
     wanted = steps.conditions if conditions is None else tuple(conditions)
     for name in wanted:
         check.choice("conditions", name, tuple(_CONDITIONS))
-    kind = check.choice("algorithm", algorithm or steps.algorithm, ALGORITHMS)
+    kind = steps.algorithm if algorithm is None else algorithm
+    check.choice("algorithm", kind, ALGORITHMS)
     constant = None if L is None else check.real("L", L, _LIPSCHITZ, "[0, inf)")
     for start in range(1, last + 1, _BLOCK):
         k = np.arange(start, min(start + _BLOCK, last + 1))

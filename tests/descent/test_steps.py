@@ -224,6 +224,7 @@ FAILING = {
         {"algorithm": "both"},
         "algorithm must be one of 'nonconvex', 'convex': got 'both'",
     ),
+    "empty algorithm": (made(), {"algorithm": ""}, "algorithm must be one of .*: got ''"),
     "negative L": (made(), {"L": -1.0}, r"L must lie in \[0, inf\): got -1"),
 }
 
