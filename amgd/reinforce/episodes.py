@@ -1,0 +1,344 @@
+"""Whole episodes of a policy in a simulator, and how they are kept.
+
+All n episodes of a batch start at once, and the batch is done when the last is over.  So exactly n
+whole episodes come out, whatever their lengths: none is dropped, and none is favoured for being
+short, as happens where a quota is filled by whichever episodes end first.
+
+Randomness is fixed in advance.  From the caller's generator come, in this order,
+
+1. the n initial rows;
+2. for each block of `BLOCK` steps the noise of n actions a step, until the last episode is over.
+
+Episode e uses row e of each draw, and ignores the rest once it is over.  So its actions depend
+neither on which other episodes still run, nor on the number of threads of the physics.
+
+Episodes are kept one after the other in flat arrays ("ragged"), with their true lengths.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amgd import _checks
+from amgd.reinforce.policies import Generators, Policy, check_fit
+from amgd.reinforce.simulators import Simulator
+
+__all__ = ["Episodes", "collect_episodes"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+BLOCK = 64  # steps whose noise is drawn at once
+
+
+@dataclass(frozen=True, eq=False)
+class Episodes:
+    """E whole episodes with N steps in all, one after the other.
+
+    Attributes
+    ----------
+    observations : array (N, observation_size)
+        What the policy saw before each action.
+    actions : int array (N,) or float array (N, action_size)
+        What the policy chose, not clipped.
+    rewards : float array (N,)
+        What each action gave.
+    lengths : int array (E,)
+        True lengths in steps, at least 1.
+    terminated : bool array (E,)
+        Whether the task ended the episode.
+    truncated : bool array (E,)
+        Whether the time limit did; when both happen in one step the episode counts as terminated.
+    final_observations : array (E, observation_size)
+        What the policy would have seen next; a bootstrapped value of a truncated episode needs it.
+    replicates : int or None
+        Number of stacked policies; the episodes of the first come first, all have equally many.
+    seconds_physics, seconds_policy : float
+        Wall-clock time spent in the simulator and in choosing actions.
+    """
+
+    observations: NDArray[Any]
+    actions: NDArray[Any]
+    rewards: FloatArray
+    lengths: IntArray
+    terminated: BoolArray
+    truncated: BoolArray
+    final_observations: NDArray[Any]
+    replicates: int | None = None
+    seconds_physics: float = 0.0
+    seconds_policy: float = 0.0
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def n_steps(self) -> int:
+        """Number of steps N of all episodes together."""
+        return len(self.rewards)
+
+    @property
+    def offsets(self) -> IntArray:
+        """Where the episodes start in the flat arrays, and N at the end, (E + 1,)."""
+        return np.concatenate(([0], np.cumsum(self.lengths)))
+
+    @property
+    def returns(self) -> FloatArray:
+        """Undiscounted sum of the rewards of each episode, (E,)."""
+        return np.add.reduceat(self.rewards, self.offsets[:-1])
+
+    @property
+    def episode(self) -> IntArray:
+        """Number of the episode that each step belongs to, (N,)."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    @property
+    def time(self) -> IntArray:
+        """Number of each step within its episode, from 0, (N,)."""
+        return np.arange(self.n_steps) - np.repeat(self.offsets[:-1], self.lengths)
+
+    def padded(self, values: NDArray[Any], fill: float = 0.0) -> NDArray[Any]:
+        """Return a flat array (N, ...) as (E, longest, ...), with `fill` after each episode's end.
+
+        Examples
+        --------
+        >>> from amgd.reinforce import collect_episodes, make_simulator, policy_for
+        >>> rng = np.random.default_rng(0)
+        >>> simulator = make_simulator("CartPole-v0")
+        >>> policy = policy_for(simulator, (8,), rng=rng)
+        >>> episodes = collect_episodes(policy, simulator, 3, rng=rng)
+        >>> episodes.padded(episodes.rewards).sum(axis=1) == episodes.lengths
+        array([ True,  True,  True])
+        """
+        if len(values) != self.n_steps:
+            raise ValueError(
+                f"values must have one entry for each of the {self.n_steps} steps: got "
+                f"{len(values)}; pass an array in the order of rewards"
+            )
+        shape = (len(self), int(self.lengths.max()), *values.shape[1:])
+        result = np.full(shape, fill, dtype=values.dtype)
+        result[self.episode, self.time] = values
+        return result
+
+    def replicate(self, s: int) -> Episodes:
+        """Return the episodes of replicate s, as views."""
+        if self.replicates is None:
+            raise ValueError(
+                "these episodes belong to one policy: replicates is None; use them all"
+            )
+        s = _checks.integer("s", s, 0, "replicates count from 0", self.replicates - 1)
+        each = len(self) // self.replicates
+        rows = slice(s * each, (s + 1) * each)
+        steps = slice(*self.offsets[[rows.start, rows.stop]])
+        return replace(
+            self,
+            observations=self.observations[steps],
+            actions=self.actions[steps],
+            rewards=self.rewards[steps],
+            lengths=self.lengths[rows],
+            terminated=self.terminated[rows],
+            truncated=self.truncated[rows],
+            final_observations=self.final_observations[rows],
+            replicates=None,
+        )
+
+
+def collect_episodes(
+    policy: Policy,
+    simulator: Simulator,
+    n: int,
+    *,
+    horizon: int | None = None,
+    rng: Generators,
+) -> Episodes:
+    """Run exactly n whole episodes of a policy (of each of its replicates).
+
+    Parameters
+    ----------
+    policy : Policy
+        Chooses the actions; with S replicates it runs n episodes of each.
+    simulator : Simulator
+        What it acts in; a batch that was running in it is dropped.
+    n : int
+        Number of episodes, at least 1.
+    horizon : int, optional
+        Steps after which an episode is cut; default and limit is the registered one.
+    rng : Generator, or a sequence of S of them for a policy with S replicates
+        The module's text says what is drawn.  Replicate s gives the same episodes as the policy
+        that it stands for gives alone with ``rng[s]``, up to the rounding of the network.
+
+    Returns
+    -------
+    Episodes
+        In the order in which their initial states were drawn.
+
+    Raises
+    ------
+    ValueError
+        When the policy does not fit the simulator, n is below 1, or the horizon is missing or
+        beyond the registered limit.
+    FloatingPointError
+        When the policy or the simulator gives a number that is not finite.
+
+    Examples
+    --------
+    >>> from amgd.reinforce import make_simulator, policy_for
+    >>> rng = np.random.default_rng(0)
+    >>> simulator = make_simulator("Acrobot-v1")
+    >>> policy = policy_for(simulator, (16,), rng=rng)
+    >>> episodes = collect_episodes(policy, simulator, 2, horizon=50, rng=rng)
+    >>> episodes.lengths, episodes.truncated, episodes.returns
+    (array([50, 50]), array([ True,  True]), array([-50., -50.]))
+    """
+    check_fit(policy, simulator)
+    n = _checks.integer("n", n, 1, "a batch has at least one episode")
+    horizon = _checked_horizon(horizon, simulator)
+    noise = _Noise(policy, n, _checked_generators(rng, policy))
+    clock = _Clock()
+
+    observations = simulator.start(
+        np.concatenate([simulator.initial(n, generator) for generator in noise.generators])
+    )
+    clock.physics()
+    total = len(observations)
+    active = np.arange(total)
+    lengths = np.zeros(total, dtype=np.int64)
+    terminated = np.zeros(total, dtype=bool)
+    final_observations = np.empty_like(observations)
+    seen = np.zeros_like(observations)  # the last observation of every episode
+    records: list[tuple[NDArray[Any], ...]] = []
+    for t in range(horizon):
+        if policy.replicates is None:
+            actions = policy.act(observations, noise.at(t, active)[active])
+        else:
+            # Stacked networks need equally many rows each: those of ended episodes are ignored.
+            seen[active] = observations
+            stacked = (policy.replicates, n, -1)
+            every = noise.at(t, active)
+            every = every.reshape(policy.replicates, n, *every.shape[1:])
+            actions = policy.act(seen.reshape(stacked), every)
+            actions = actions.reshape(total, *actions.shape[2:])[active]
+        clock.policy()
+        step = simulator.step(actions)
+        clock.physics()
+        records.append((active, observations, actions, step.rewards))
+        over = step.terminated | step.truncated
+        if t + 1 == horizon:
+            over[:] = True
+        observations = step.observations
+        if over.any():
+            ended = active[over]
+            lengths[ended] = t + 1
+            terminated[ended] = step.terminated[over]
+            final_observations[ended] = observations[over]
+            simulator.compact(~over)
+            active, observations = active[~over], observations[~over]
+            if not active.size:
+                break
+    observations, actions, rewards = _episode_major(records, lengths)
+    return Episodes(
+        observations,
+        actions,
+        rewards,
+        lengths=lengths,
+        terminated=terminated,
+        truncated=~terminated,
+        final_observations=final_observations,
+        replicates=policy.replicates,
+        seconds_physics=clock.seconds_physics,
+        seconds_policy=clock.seconds_policy,
+    )
+
+
+def _checked_horizon(horizon: int | None, simulator: Simulator) -> int:
+    limit = simulator.horizon
+    if horizon is None:
+        if limit is None:
+            raise ValueError(
+                f"horizon must be given: {simulator.name} has no registered time limit; "
+                "pass the number of steps after which an episode is cut"
+            )
+        return limit
+    horizon = _checks.integer("horizon", horizon, 1, "it counts the steps of an episode")
+    if limit is not None and horizon > limit:
+        raise ValueError(
+            f"horizon must be at most the registered limit {limit} of {simulator.name}: got "
+            f"{horizon}; register the environment with a longer limit, or lower the horizon"
+        )
+    return horizon
+
+
+def _checked_generators(rng: Generators, policy: Policy) -> list[np.random.Generator]:
+    if policy.replicates is None:
+        return [_checks.generator(rng)]
+    generators = list(rng) if isinstance(rng, Sequence) else []
+    if len(generators) != policy.replicates:
+        got = f"{len(generators)} of them" if generators else type(rng).__name__
+        raise ValueError(
+            f"rng must hold one Generator for each of the {policy.replicates} replicates: got "
+            f"{got}; rng.spawn({policy.replicates}) makes them"
+        )
+    return [_checks.generator(generator) for generator in generators]
+
+
+class _Noise:
+    """The noise of every episode at every step, drawn in blocks from one generator a replicate.
+
+    A generator whose episodes are all over is left alone: what it draws in all depends on its own
+    episodes alone.
+    """
+
+    def __init__(self, policy: Policy, n: int, generators: list[np.random.Generator]) -> None:
+        self.generators = generators
+        self._policy, self._n = policy, n
+        self._block: FloatArray = np.zeros(0)
+
+    def at(self, t: int, active: IntArray) -> FloatArray:
+        """Return the noise of step t, one row for each episode, ended or not."""
+        if t % BLOCK == 0:
+            running = np.unique(active // self._n)
+            draws = {s: self._policy.noise((BLOCK, self._n), self.generators[s]) for s in running}
+            nothing = np.zeros_like(next(iter(draws.values())))
+            parts = [draws.get(s, nothing) for s in range(len(self.generators))]
+            self._block = np.concatenate(parts, axis=1)
+        block: FloatArray = self._block[t % BLOCK]
+        return block
+
+
+class _Clock:
+    """Adds the time since the last call to one of two sums."""
+
+    def __init__(self) -> None:
+        self.seconds_physics = self.seconds_policy = 0.0
+        self._last = time.perf_counter()
+
+    def _lap(self) -> float:
+        last, self._last = self._last, time.perf_counter()
+        return self._last - last
+
+    def physics(self) -> None:
+        self.seconds_physics += self._lap()
+
+    def policy(self) -> None:
+        self.seconds_policy += self._lap()
+
+
+def _episode_major(
+    records: list[tuple[NDArray[Any], ...]], lengths: IntArray
+) -> list[NDArray[Any]]:
+    """Turn records (episodes, values, ...), one a step, into flat arrays of whole episodes."""
+    starts = np.cumsum(lengths) - lengths
+    places = np.concatenate([starts[record[0]] + t for t, record in enumerate(records)])
+    columns = []
+    for column in range(1, len(records[0])):
+        values = np.concatenate([record[column] for record in records])
+        flat = np.empty_like(values)
+        flat[places] = values
+        columns.append(flat)
+    return columns

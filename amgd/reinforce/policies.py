@@ -1,0 +1,493 @@
+"""Stochastic policies: a tanh network, and the law of the action that its outputs stand for.
+
+A policy with parameters theta is a law pi_theta(a | o) of the action a given the observation o.
+REINFORCE needs two things of it: actions, and the gradient of log pi_theta(a | o).  The second
+comes from `torch.distributions` and autograd.  The first is a deterministic map of noise::
+
+    softmax     u uniform on [0, 1)      a = the first action whose cumulated probability exceeds u
+    Gaussian    z standard normal        a = mean(o) + std(o) * z
+
+The noise is drawn by a NumPy generator that the caller owns, so no global random state is touched
+and an action does not depend on which other observations are in the batch.
+
+Several independent policies (one for each seed of an experiment) can advance together: with
+``replicates=S`` every parameter has a leading axis of length S, observations have shape
+(S, n, size), and a loss summed over the replicates gives each of them its own gradient.
+
+Weights start Glorot uniform with gain 1 and biases at zero, in the output layer too, as in rllab
+(Duan et al. 2016).
+
+Plan of the module: the network, what all policies share, the two policies, a maker that lets the
+action space decide.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError(
+        'amgd.reinforce needs PyTorch, which is not installed; run: pip install "amgd[torch]"'
+    ) from error
+from torch import Tensor, nn
+from torch.distributions import Categorical, Distribution, Independent, Normal
+
+from amgd import _checks
+
+__all__ = ["MLP", "GaussianPolicy", "Policy", "SoftmaxPolicy", "policy_for"]
+
+FloatArray = NDArray[np.float64]
+ActionKind = Literal["discrete", "continuous"]
+Generators = np.random.Generator | Sequence[np.random.Generator]
+
+
+# --- the network -----------------------------------------------------------------------------------
+class MLP(nn.Module):
+    """Fully connected layers with tanh between them and a linear output.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Numbers of units from input to output, such as (4, 8, 2).
+    rng : Generator, or a sequence of S of them
+        Draws the weights.  A sequence makes S stacked networks, and network s is the one that
+        ``rng[s]`` alone would make.
+    dtype : torch.dtype
+        Type of the parameters.
+
+    Examples
+    --------
+    >>> net = MLP((4, 8, 2), rng=np.random.default_rng(0))
+    >>> net(torch.zeros(5, 4, dtype=torch.float64)).shape
+    torch.Size([5, 2])
+    """
+
+    def __init__(
+        self, sizes: Sequence[int], *, rng: Generators, dtype: torch.dtype = torch.float64
+    ) -> None:
+        super().__init__()
+        self.sizes = _checked_sizes(sizes)
+        generators, self.replicates = _generators(rng)
+        shapes = list(zip(self.sizes[1:], self.sizes[:-1], strict=True))
+        drawn = [[_glorot(shape, generator) for shape in shapes] for generator in generators]
+        self.weights = nn.ParameterList()
+        self.biases = nn.ParameterList()
+        for layer in zip(*drawn, strict=True):
+            weight = layer[0] if self.replicates is None else np.stack(layer)
+            self.weights.append(nn.Parameter(torch.as_tensor(weight, dtype=dtype)))
+            self.biases.append(nn.Parameter(torch.zeros(weight.shape[:-1], dtype=dtype)))
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """Return the outputs, shape (n, out); with replicates (S, n, out)."""
+        hidden = observations
+        last = len(self.weights) - 1
+        for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            if self.replicates is None:
+                hidden = nn.functional.linear(hidden, weight, bias)
+            else:
+                hidden = torch.baddbmm(bias.unsqueeze(1), hidden, weight.transpose(1, 2))
+            if layer < last:
+                hidden = torch.tanh(hidden)
+        return hidden
+
+
+def _checked_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
+    cure = "pass the units of each layer from input to output, such as (4, 8, 2)"
+    if not isinstance(sizes, list | tuple):
+        raise TypeError(f"sizes must be a list or tuple of integers: got {sizes!r}; {cure}")
+    if len(sizes) < 2:
+        raise ValueError(f"sizes must name an input and an output: got {tuple(sizes)}; {cure}")
+    return tuple(_checks.integer("a size", size, 1, cure) for size in sizes)
+
+
+def _generators(rng: Generators) -> tuple[list[np.random.Generator], int | None]:
+    """Return the generators and the number of replicates, None for a single policy."""
+    if isinstance(rng, list | tuple):
+        if not rng:
+            raise ValueError("rng must hold at least one Generator: got an empty sequence")
+        return [_checks.generator(one) for one in rng], len(rng)
+    return [_checks.generator(rng)], None
+
+
+def _glorot(shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
+    """Draw uniform weights on (-limit, limit) with limit^2 = 6 / (inputs + outputs)."""
+    limit = math.sqrt(6.0 / sum(shape))
+    return rng.uniform(-limit, limit, size=shape)
+
+
+# --- what all policies share -----------------------------------------------------------------------
+class Policy(nn.Module, ABC):
+    """A law of the action given the observation, with parameters that torch can differentiate.
+
+    Attributes
+    ----------
+    action_kind : "discrete" or "continuous"
+        The kind of action space it serves.
+    sizes : tuple of int
+        Units of the network from the observation to the actions.
+    replicates : int or None
+        Number of stacked policies; None for a single one without the leading axis.
+    """
+
+    action_kind: ClassVar[ActionKind]
+
+    def __init__(
+        self, sizes: Sequence[int], *, rng: Generators, dtype: torch.dtype = torch.float64
+    ) -> None:
+        super().__init__()
+        if dtype not in (torch.float32, torch.float64):
+            raise ValueError(f"dtype must be torch.float32 or torch.float64: got {dtype}")
+        self.network = MLP(sizes, rng=rng, dtype=dtype)
+        self.sizes = self.network.sizes
+        self.replicates = self.network.replicates
+        self.dtype = dtype
+
+    @property
+    def observation_size(self) -> int:
+        """Length of an observation."""
+        return self.sizes[0]
+
+    @property
+    def action_size(self) -> int:
+        """Number of actions (discrete) or of coordinates of an action (continuous)."""
+        return self.sizes[-1]
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of parameters of one policy."""
+        return sum(p.numel() for p in self.parameters()) // (self.replicates or 1)
+
+    @abstractmethod
+    def distribution(self, observations: Tensor | ArrayLike) -> Distribution:
+        """Return the law of the actions at `observations`, shape (n, size) or (S, n, size)."""
+
+    @abstractmethod
+    def mode(self, observations: Tensor | ArrayLike) -> Tensor:
+        """Return the most likely action at each observation."""
+
+    @abstractmethod
+    def noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+        """Draw the noise of `shape` actions, for `act`."""
+
+    @abstractmethod
+    def act(self, observations: Tensor | ArrayLike, noise: FloatArray) -> NDArray[Any]:
+        """Return the actions that `noise` stands for, one for each observation."""
+
+    def log_prob(self, observations: Tensor | ArrayLike, actions: Tensor | ArrayLike) -> Tensor:
+        """Return log pi(action | observation), shape (n,) or (S, n); differentiable.
+
+        The actions are those that `act` returned, not clipped.
+        """
+        law = self.distribution(observations)
+        given = torch.as_tensor(actions)
+        wanted = law.batch_shape + law.event_shape
+        if given.shape != wanted:
+            raise ValueError(
+                f"actions must have shape {tuple(wanted)}: got {tuple(given.shape)}; "
+                "pass one action for each observation"
+            )
+        if given.is_floating_point() and bool(torch.isnan(given).any()):
+            raise ValueError("actions must not be NaN: mask the padding before log_prob")
+        result: Tensor = law.log_prob(given)
+        return result
+
+    def entropy(self, observations: Tensor | ArrayLike) -> Tensor:
+        """Return the entropy (nats) of the law at each observation, shape (n,) or (S, n)."""
+        result: Tensor = self.distribution(observations).entropy()
+        return result
+
+    def sample(self, observations: Tensor | ArrayLike, *, rng: np.random.Generator) -> NDArray[Any]:
+        """Draw one action for each observation.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> policy = SoftmaxPolicy((4, 8, 2), rng=rng)
+        >>> policy.sample(np.zeros((5, 4)), rng=rng)
+        array([0, 1, 1, 0, 1])
+        """
+        given = self._observations(observations)
+        return self.act(given, self.noise(tuple(given.shape[:-1]), _checks.generator(rng)))
+
+    def extra_repr(self) -> str:
+        """Show the sizes in `repr`."""
+        return f"sizes={self.sizes}, replicates={self.replicates}"
+
+    def _observations(self, observations: Tensor | ArrayLike) -> Tensor:
+        """Return observations as a tensor of the policy's type and the right shape."""
+        given = torch.as_tensor(observations, dtype=self.dtype)
+        axes = 2 if self.replicates is None else 3
+        if (
+            given.ndim != axes
+            or given.shape[-1] != self.observation_size
+            or (self.replicates is not None and given.shape[0] != self.replicates)
+        ):
+            lead = "n" if self.replicates is None else f"{self.replicates}, n"
+            raise ValueError(
+                f"observations must have shape ({lead}, {self.observation_size}): got "
+                f"{tuple(given.shape)}; the first size of the network is the observation's"
+            )
+        return given
+
+    def _refuse_non_finite(self, what: str, values: Tensor) -> None:
+        # A sum is finite only if all terms are, and costs one pass; look closer only if it is not.
+        if not math.isfinite(values.detach().sum().item()) and not torch.isfinite(values).all():
+            where = torch.nonzero(~torch.isfinite(values))[0].tolist()
+            raise FloatingPointError(
+                f"{type(self).__name__}: {what} must be finite: entry {where} is "
+                f"{values[tuple(where)].item()}; the parameters or the observations have blown "
+                "up: lower the step size, or look at the observations"
+            )
+
+
+# --- the two policies ------------------------------------------------------------------------------
+class SoftmaxPolicy(Policy):
+    """Finitely many actions, with probabilities proportional to exp(network output).
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Units from observation to actions; the paper has (4, 8, 2) for CartPole and (6, 16, 3) for
+        Acrobot.
+    rng : Generator, or a sequence of S of them
+        Draws the initial weights; a sequence stacks S independent policies.
+    dtype : torch.float64 or torch.float32
+        Type of the parameters.
+
+    Raises
+    ------
+    FloatingPointError
+        When a logit is not finite.
+
+    Examples
+    --------
+    >>> policy = SoftmaxPolicy((4, 8, 2), rng=np.random.default_rng(0))
+    >>> policy.n_parameters
+    58
+    >>> policy.log_prob(np.zeros((1, 4)), [1]).exp()  # zero biases: a fair coin at the origin
+    tensor([0.5000], dtype=torch.float64, grad_fn=<ExpBackward0>)
+    """
+
+    action_kind: ClassVar[ActionKind] = "discrete"
+
+    def __init__(
+        self, sizes: Sequence[int], *, rng: Generators, dtype: torch.dtype = torch.float64
+    ) -> None:
+        super().__init__(sizes, rng=rng, dtype=dtype)
+        if self.action_size < 2:
+            raise ValueError(
+                f"a softmax policy needs at least 2 actions: got sizes {self.sizes}; "
+                "the last size is the number of actions"
+            )
+
+    def logits(self, observations: Tensor | ArrayLike) -> Tensor:
+        """Return the network's outputs, shape (..., n, actions)."""
+        logits: Tensor = self.network(self._observations(observations))
+        self._refuse_non_finite("a logit", logits)
+        return logits
+
+    def distribution(self, observations: Tensor | ArrayLike) -> Categorical:
+        """Return the categorical law of the actions."""
+        return Categorical(logits=self.logits(observations), validate_args=False)
+
+    def log_prob(self, observations: Tensor | ArrayLike, actions: Tensor | ArrayLike) -> Tensor:
+        """Return log pi(action | observation); the actions are integers from 0."""
+        given = torch.as_tensor(actions)
+        if given.is_floating_point() or given.dtype == torch.bool:
+            raise TypeError(f"actions must be integers: got {given.dtype}; pass what act returned")
+        if given.numel() and not 0 <= int(given.min()) <= int(given.max()) < self.action_size:
+            raise ValueError(
+                f"actions must lie in 0..{self.action_size - 1}: got {int(given.min())} to "
+                f"{int(given.max())}; the last size of the network is the number of actions"
+            )
+        return super().log_prob(observations, given)
+
+    @torch.no_grad()
+    def mode(self, observations: Tensor | ArrayLike) -> Tensor:
+        """Return the most likely action, the first of equals."""
+        return self.logits(observations).argmax(dim=-1)
+
+    def noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+        """Draw uniform numbers on [0, 1), one an action."""
+        return rng.random(shape)
+
+    @torch.no_grad()
+    def act(self, observations: Tensor | ArrayLike, noise: FloatArray) -> NDArray[np.int64]:
+        """Invert the cumulative law: the first action whose cumulated probability exceeds u."""
+        logits = self.logits(observations).numpy()
+        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        cumulated = np.cumsum(weights, axis=-1)
+        # Comparing with u times the total spares the division; the last action needs no test,
+        # so rounding cannot name an action that does not exist.
+        passed = noise[..., None] * cumulated[..., -1:] >= cumulated[..., :-1]
+        return np.asarray(passed.sum(axis=-1), dtype=np.int64)
+
+
+class GaussianPolicy(Policy):
+    """Actions in R^d with independent normal coordinates, neither squashed nor clipped.
+
+    The environment clips what it gets; the probability is that of the raw action, as in rllab.
+    The standard deviation is ``exp(s)`` kept in [floor, 1 / floor], where s is
+
+    - ``std="network"``: the output of a second network of the same sizes ("mean and variance
+      learned");
+    - ``std="free"``: one parameter a coordinate, whatever the observation, starting at 0.
+
+    Outside the interval the derivative with respect to s is 0.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Units from observation to action, such as (17, 32, 32, 6).
+    std : "network" or "free"
+        Where the standard deviation comes from.
+    floor : float
+        Least standard deviation, in (0, 1].
+    rng : Generator, or a sequence of S of them
+        Draws the initial weights, the mean's before the deviation's.
+    dtype : torch.float64 or torch.float32
+        Type of the parameters.
+
+    Raises
+    ------
+    FloatingPointError
+        When a mean or a deviation is not finite.
+
+    Examples
+    --------
+    >>> policy = GaussianPolicy((8, 32, 32, 2), std="free", rng=np.random.default_rng(0))
+    >>> policy.n_parameters  # 1410 for the mean, 2 for the deviation
+    1412
+    >>> policy.act(np.zeros((1, 8)), noise=np.array([[0.5, -1.0]]))
+    array([[ 0.5, -1. ]])
+    """
+
+    action_kind: ClassVar[ActionKind] = "continuous"
+
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        std: Literal["network", "free"] = "network",
+        floor: float = 1e-6,
+        *,
+        rng: Generators,
+        dtype: torch.dtype = torch.float64,
+    ) -> None:
+        self_std = _checks.choice("std", std, ("network", "free"))
+        least = _checks.real("floor", floor, "1e-6 is rllab's", "(0, 1]")
+        super().__init__(sizes, rng=rng, dtype=dtype)
+        self.std, self.floor = self_std, least
+        self.std_network: MLP | None = None
+        if std == "network":
+            self.std_network = MLP(sizes, rng=rng, dtype=dtype)
+        else:
+            lead = () if self.replicates is None else (self.replicates,)
+            self.log_std = nn.Parameter(torch.zeros(*lead, self.action_size, dtype=dtype))
+
+    def mean_std(self, observations: Tensor | ArrayLike) -> tuple[Tensor, Tensor]:
+        """Return the mean and the standard deviation, each of shape (..., n, d)."""
+        given = self._observations(observations)
+        mean: Tensor = self.network(given)
+        if self.std_network is None:
+            log_std = self.log_std.unsqueeze(-2).expand_as(mean)
+        else:
+            log_std = self.std_network(given)
+        limit = -math.log(self.floor)
+        self._refuse_non_finite("a mean", mean)
+        self._refuse_non_finite("a logarithm of a standard deviation", log_std)
+        return mean, log_std.clamp(-limit, limit).exp()
+
+    def distribution(self, observations: Tensor | ArrayLike) -> Independent[Normal]:
+        """Return the normal law of the actions."""
+        mean, std = self.mean_std(observations)
+        normal = Normal(mean, std, validate_args=False)
+        return Independent(normal, 1, validate_args=False)
+
+    @torch.no_grad()
+    def mode(self, observations: Tensor | ArrayLike) -> Tensor:
+        """Return the mean."""
+        return self.mean_std(observations)[0]
+
+    def noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+        """Draw standard normal numbers, d an action."""
+        return rng.standard_normal((*shape, self.action_size))
+
+    @torch.no_grad()
+    def act(self, observations: Tensor | ArrayLike, noise: FloatArray) -> FloatArray:
+        """Return mean + std * noise, as float64."""
+        mean, std = self.mean_std(observations)
+        return np.asarray(mean.numpy() + std.numpy() * noise, dtype=np.float64)
+
+
+# --- the action space decides ----------------------------------------------------------------------
+class ActsOn(Protocol):
+    """What a policy must know of a simulator; see `amgd.reinforce.simulators.Simulator`."""
+
+    name: str
+    observation_size: int
+    action_kind: ActionKind
+    action_size: int
+
+
+def policy_for(
+    simulator: ActsOn,
+    hidden: Sequence[int],
+    *,
+    rng: Generators,
+    std: Literal["network", "free"] = "network",
+    floor: float = 1e-6,
+    dtype: torch.dtype = torch.float64,
+) -> Policy:
+    """Make the policy that fits a simulator: softmax for finitely many actions, else Gaussian.
+
+    Parameters
+    ----------
+    simulator : Simulator
+        Gives the sizes of the first and the last layer and the kind of action.
+    hidden : sequence of int
+        Units of the hidden layers; may be empty.
+    rng, std, floor, dtype
+        As for `SoftmaxPolicy` and `GaussianPolicy`.
+
+    Examples
+    --------
+    >>> from amgd.reinforce.simulators import make_simulator
+    >>> policy_for(make_simulator("CartPole-v0"), (8,), rng=np.random.default_rng(0)).sizes
+    (4, 8, 2)
+    """
+    sizes = (simulator.observation_size, *hidden, simulator.action_size)
+    if simulator.action_kind == "discrete":
+        return SoftmaxPolicy(sizes, rng=rng, dtype=dtype)
+    return GaussianPolicy(sizes, std, floor, rng=rng, dtype=dtype)
+
+
+def check_fit(policy: Policy, simulator: ActsOn) -> None:
+    """Refuse a policy that cannot act in a simulator."""
+    if not isinstance(policy, Policy):
+        raise TypeError(
+            f"policy must be a SoftmaxPolicy or a GaussianPolicy: got {type(policy).__name__}; "
+            "make one with policy_for(simulator, hidden, rng=rng)"
+        )
+    cure = "make one that fits with policy_for(simulator, hidden, rng=rng)"
+    if policy.action_kind != simulator.action_kind:
+        raise ValueError(
+            f"{simulator.name} has a {simulator.action_kind} action space: got a "
+            f"{type(policy).__name__}, which gives {policy.action_kind} actions; {cure}"
+        )
+    for what, got, expected in (
+        ("observations", policy.observation_size, simulator.observation_size),
+        ("actions", policy.action_size, simulator.action_size),
+    ):
+        if got != expected:
+            raise ValueError(
+                f"{simulator.name} has {what} of size {expected}: got a policy with sizes "
+                f"{policy.sizes}, made for {got}; {cure}"
+            )
