@@ -267,7 +267,8 @@ def corollary1(k: Any, *, chain: MarkovChain, M: float) -> Any:
         Steps since the point at which the gradient is taken was known, k >= 0.
     chain : MarkovChain
     M : float
-        Bound on ||G(x; xi)||, positive. With 2L||x - x'|| for M it bounds the bias of a difference.
+        Bound on ||G(x; xi)||, positive. With L||x - x'|| for M the result bounds the bias of
+        G(x; xi) - G(x'; xi).
 
     Returns
     -------
@@ -412,7 +413,7 @@ def _printed_horizon(K: Any, L: float) -> FloatArray:
 
 
 def theorem1_printed(K: Any, *, L: float, M: float, initial_gap: float, C: float) -> Any:
-    """Theorem 1 as printed. It is false for M < 1.
+    """Theorem 1 as printed. It is false: with M < 1 it fails for some problems.
 
     Formula, with natural logarithm::
 
@@ -449,15 +450,15 @@ def theorem1_printed(K: Any, *, L: float, M: float, initial_gap: float, C: float
 
 
 def theorem1_proof_line(K: Any, *, L: float, M: float, initial_gap: float, C: float) -> Any:
-    """What the printed proof of Theorem 1 ends with: L M^2 where the statement has L M^3.
+    """Theorem 1 as the printed proof ends: L M^2 where the statement has L M^3.
 
     Formula, with natural logarithm::
 
-        [2 gap + 2 (11 L M^2 + 2 M) + 32 C L M^2 log K] / sqrt K
+        2 gap (4 L + sqrt K) / K + [22 L M^2 + 4 M + 32 C L M^2 log K] / sqrt K
 
-    The very last display of the proof loosens 2 gap / sqrt K to 2 gap (4 L + sqrt K) / K. The
-    tighter form above is what the book proves, for K >= 2, L sqrt K >= 3/4, gamma_k nonincreasing
-    and d(k) <= exp(-k/C) for all k >= 1. Book: {prf:ref}`prop-printed-survives`.
+    The book proves it, even with 2 gap / sqrt K for the first term, for K >= 3,
+    L sqrt K >= 1/3, gamma_k nonincreasing and C > 0 with d(k) <= exp(-k/C) for all k >= 1.
+    Book: {prf:ref}`prop-printed-survives`.
 
     Parameters
     ----------
@@ -468,7 +469,7 @@ def theorem1_proof_line(K: Any, *, L: float, M: float, initial_gap: float, C: fl
     initial_gap : float
         E f(x_0) - f*, at least 0.
     C : float
-        A constant with d(k) <= exp(-k/C) for all k >= 1; 0 is the limit for i.i.d. samples.
+        The paper's mixing constant; 0 is the limit that i.i.d. samples allow.
 
     Returns
     -------
@@ -476,14 +477,17 @@ def theorem1_proof_line(K: Any, *, L: float, M: float, initial_gap: float, C: fl
 
     Examples
     --------
-    >>> theorem1_proof_line(100, L=1.0, M=1.0, initial_gap=1.0, C=0.0)
-    2.8
+    >>> round(theorem1_proof_line(100, L=1.0, M=0.5, initial_gap=1.0, C=0.0), 12)
+    1.03
+    >>> round(theorem1_printed(100, L=1.0, M=0.5, initial_gap=1.0, C=0.0), 12)
+    0.755
     """
     L, M = _positive("L", L), _positive("M", M)
     gap, C = _nonnegative("initial_gap", initial_gap), _nonnegative("C", C)
     n = _printed_horizon(K, L)
-    constant = 2 * gap + 2 * (11 * L * M**2 + 2 * M) + 32 * C * L * M**2 * np.log(n)
-    return _result(constant / np.sqrt(n))
+    root = np.sqrt(n)
+    constant = 22 * L * M**2 + 4 * M + 32 * C * L * M**2 * np.log(n)
+    return _result(2 * gap * (4 * L + root) / n + constant / root)
 
 
 def _output_factor(n: FloatArray, weights: str, steps: str) -> FloatArray:

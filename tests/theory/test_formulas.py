@@ -91,7 +91,7 @@ def test_theorem_1_printed():
         )
         same(
             bounds.theorem1_proof_line(K, L=L, M=M, initial_gap=gap, C=C),
-            2 * gap / sqrt(K)
+            2 * gap * (4 * L + sqrt(K)) / K
             + (2 * (11 * L * M**2 + 2 * M) + 32 * C * L * M**2 * log(K)) / sqrt(K),
         )
 

@@ -222,12 +222,12 @@ def test_what_survives_of_the_printed_proof(record):
     while instances < 200:
         _, chain = random_chain(rng)
         n = int(rng.integers(2, depth(chain, 500) + 1))
-        template = random_problem(rng, chain)
-        # Rescale the argument so that L lies in [3/4, K/4] / sqrt(K), the proposition's regime.
-        L = rng.uniform(0.75, n / 4) / np.sqrt(n) if n > 3 else 0.25 * np.sqrt(n)
-        if L * np.sqrt(n) < 0.75:
+        if n < 3:
             continue
         instances += 1
+        template = random_problem(rng, chain)
+        # Rescale the argument so that L lies in [1/3, K/4] / sqrt(K), the proposition's regime.
+        L = rng.uniform(1 / 3, n / 4) / np.sqrt(n)
         problem = Rescaled(template, np.sqrt(L / template.L_sample))
         steps = theorem1(1 / np.sqrt(n), str(rng.choice(["largest", "smallest"])))
         x0 = random_start(rng, problem)
@@ -241,10 +241,11 @@ def test_what_survives_of_the_printed_proof(record):
         gamma = steps.gamma(np.arange(1, n + 1))
         w = gamma * (1 - L * gamma)
         gap = max(0.0, float(problem.value(x0)) - problem.minimum)
-        bound = bounds.theorem1_proof_line(
-            n, L=L, M=problem.M, initial_gap=gap, C=chain.mixing_constant
-        )
+        # The proposition has 2 gap / sqrt(K) for the first term of the printed line.
+        known = {"L": L, "M": problem.M, "C": chain.mixing_constant}
+        bound = 2 * gap / np.sqrt(n) + bounds.theorem1_proof_line(n, initial_gap=0.0, **known)
         assert w @ a / w.sum() <= bound
+        assert bound <= bounds.theorem1_proof_line(n, initial_gap=gap, **known) * (1 + 1e-12)
         worst = max(worst, w @ a / w.sum() / bound)
     record("Proposition (last line of the printed proof)", worst)
 
