@@ -26,7 +26,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Protocol
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,26 +77,30 @@ class MLP(nn.Module):
         super().__init__()
         self.sizes = _checked_sizes(sizes)
         generators, self.replicates = _generators(rng)
-        shapes = list(zip(self.sizes[1:], self.sizes[:-1], strict=True))
+        shapes = list(pairwise(self.sizes))
         drawn = [[_glorot(shape, generator) for shape in shapes] for generator in generators]
-        self.weights = nn.ParameterList()
-        self.biases = nn.ParameterList()
-        for layer in zip(*drawn, strict=True):
-            weight = layer[0] if self.replicates is None else np.stack(layer)
-            self.weights.append(nn.Parameter(torch.as_tensor(weight, dtype=dtype)))
-            self.biases.append(nn.Parameter(torch.zeros(weight.shape[:-1], dtype=dtype)))
+        for i, layer in enumerate(zip(*drawn, strict=True)):
+            weight = torch.as_tensor(
+                layer[0] if self.replicates is None else np.stack(layer), dtype=dtype
+            )
+            bias = torch.zeros_like(weight[..., :1, :])
+            self.register_parameter(f"weight{i}", nn.Parameter(weight))
+            self.register_parameter(f"bias{i}", nn.Parameter(bias))
+
+    @property
+    def layers(self) -> list[tuple[Tensor, Tensor]]:
+        """Weights (inputs, outputs) and bias (1, outputs) of each layer; in a stack (S, ...)."""
+        # The dict of torch.nn.Module keeps the order above; its iterators cost more than a layer.
+        values = cast(list[Tensor], list(self._parameters.values()))
+        return list(zip(values[::2], values[1::2], strict=True))
 
     def forward(self, observations: Tensor) -> Tensor:
         """Return the outputs, shape (n, out); with replicates (S, n, out)."""
-        hidden = observations
-        last = len(self.weights) - 1
-        for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            if self.replicates is None:
-                hidden = nn.functional.linear(hidden, weight, bias)
-            else:
-                hidden = torch.baddbmm(bias.unsqueeze(1), hidden, weight.transpose(1, 2))
-            if layer < last:
-                hidden = torch.tanh(hidden)
+        affine = torch.addmm if self.replicates is None else torch.baddbmm
+        (weight, bias), *rest = self.layers
+        hidden = affine(bias, observations, weight)
+        for weight, bias in rest:
+            hidden = affine(bias, torch.tanh(hidden), weight)
         return hidden
 
 
@@ -322,13 +327,13 @@ class SoftmaxPolicy(Policy):
     @torch.no_grad()
     def act(self, observations: Tensor | ArrayLike, noise: FloatArray) -> NDArray[np.int64]:
         """Invert the cumulative law: the first action whose cumulated probability exceeds u."""
-        logits = self.logits(observations).numpy()
-        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        cumulated = np.cumsum(weights, axis=-1)
+        # The axis of the actions goes first: NumPy is slow along a short last axis.
+        logits = np.ascontiguousarray(np.moveaxis(self.logits(observations).numpy(), -1, 0))
+        cumulated = np.add.accumulate(np.exp(logits - logits.max(axis=0)), axis=0)
         # Comparing with u times the total spares the division; the last action needs no test,
         # so rounding cannot name an action that does not exist.
-        passed = noise[..., None] * cumulated[..., -1:] >= cumulated[..., :-1]
-        return np.asarray(passed.sum(axis=-1), dtype=np.int64)
+        passed = noise * cumulated[-1] >= cumulated[:-1]
+        return np.asarray(passed.sum(axis=0), dtype=np.int64)
 
 
 class GaussianPolicy(Policy):

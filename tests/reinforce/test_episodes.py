@@ -350,7 +350,7 @@ def test_an_environment_without_a_time_limit_needs_a_horizon():
 def test_broken_parameters_stop_the_batch():
     policy = SoftmaxPolicy((4, 8, 2), rng=rng())
     with torch.no_grad():
-        policy.network.biases[0][0] = np.nan
+        policy.network.bias0[0, 0] = np.nan
     with pytest.raises(FloatingPointError, match="a logit must be finite"):
         cart(policy=policy)
 

@@ -53,7 +53,7 @@ def test_parameter_counts(make, sizes, options, count, replicates):
 def test_glorot_uniform_weights_and_zero_biases_in_every_layer(dtype):
     policy = GaussianPolicy((100, 80, 60, 40), rng=rng(), dtype=dtype)
     for network in (policy.network, policy.std_network):
-        for weight, bias in zip(network.weights, network.biases, strict=True):
+        for weight, bias in network.layers:
             limit = math.sqrt(6 / sum(weight.shape))
             largest = weight.detach().abs().max().item()
             assert 0.99 * limit < largest <= limit * (1 + 1e-7)
@@ -120,8 +120,8 @@ def test_network_is_tanh_between_layers_and_linear_at_the_end():
     net = MLP((3, 5, 4, 2), rng=rng())
     x = rng(1).normal(size=(7, 3))
     h = x
-    for layer, weight in enumerate(net.weights):
-        h = h @ weight.detach().numpy().T
+    for layer, (weight, _) in enumerate(net.layers):
+        h = h @ weight.detach().numpy()
         if layer < 2:
             h = np.tanh(h)
     np.testing.assert_allclose(net(torch.from_numpy(x)).detach(), h, rtol=1e-13, atol=1e-14)
@@ -199,8 +199,8 @@ def test_softmax_sampling_inverts_the_cumulative_law_exactly():
 def test_softmax_sampling_at_the_edges(logits, u, action):
     policy = SoftmaxPolicy((1, 3), rng=rng())
     with torch.no_grad():
-        policy.network.weights[0].zero_()
-        policy.network.biases[0].copy_(torch.tensor(logits, dtype=torch.float64))
+        policy.network.weight0.zero_()
+        policy.network.bias0[0] = torch.tensor(logits, dtype=torch.float64)
     assert policy.act(np.zeros((1, 1)), np.array([u])) == [action]
 
 
@@ -272,13 +272,13 @@ def test_the_deviation_keeps_its_floor_under_adversarial_updates(std, floor):
 def test_non_finite_parameters_are_named(kind, bad):
     if kind == "softmax":
         policy = SoftmaxPolicy((4, 8, 3), rng=rng())
-        broken, actions = policy.network.biases[-1], np.zeros(2, dtype=int)
+        broken, actions = policy.network.bias1, np.zeros(2, dtype=int)
     else:
         policy = GaussianPolicy((4, 8, 3), kind, rng=rng())
-        broken = policy.log_std if kind == "free" else policy.std_network.biases[-1]
+        broken = policy.log_std if kind == "free" else policy.std_network.bias1
         actions = np.zeros((2, 3))
     with torch.no_grad():
-        broken[1] = bad
+        broken[..., 1] = bad
     x = np.zeros((2, 4))
     for call in (
         lambda: policy.sample(x, rng=rng()),

@@ -1,0 +1,770 @@
+r"""REINFORCE, plain and accelerated: one loop for every reading of the experiment.
+
+An iteration draws a batch of whole episodes from the policy with parameters :math:`y_k`, turns it
+into an estimate :math:`G_k` of minus the policy gradient (see `amgd.reinforce.gradient`), and lets
+an optimizer step to :math:`y_{k+1}`.  `TrainingSpec` holds every choice; `train` runs it.
+
+**Rows.**  A log has rows k = 0, ..., K.  Row k describes the policy after k updates: the batch
+drawn from it, its gradient, its distance from the start, its evaluation.  So all numbers of a row
+belong to the same parameters, and K updates take K + 1 batches.
+
+**Randomness.**  The stream of a batch is the child of one `SeedSequence` with the key
+(run, purpose, k); the initial policy has the key (run, purpose), or (purpose,) if all runs share
+it.  So two specs that differ in the optimizer start from the same policy and meet the same noise
+in every iteration, whatever the evaluation draws, and a stopped run goes on without any state of a
+generator.
+
+**Several runs.**  The policies of all runs are slices of one stack, so that in classic control all
+runs act and advance together.  A slice is computed in the same way whatever the others hold: a run
+gives the same bits alone and in company, and for any number of threads.
+
+**Matched steps.**  Accelerated methods move further per gradient.  Along a gradient G that does not
+change, AMGD moves y by :math:`-\eta_kG` in step k, where
+
+.. math:: \eta_k=\beta_k+\alpha_{k+1}c_k,\qquad c_k=(1-\alpha_k)c_{k-1}+\gamma_k-\beta_k,\qquad c_0=0 .
+
+Plain SGD with the steps :math:`\eta_k` is the control: what it gains is owed to the length of the
+steps alone.  For :math:`\gamma_k=k\beta/2` they are :math:`\eta_k=(3k+5)\beta/12`, for Nesterov's
+method :math:`(k+3)\beta/4`, for Theorem 1's largest :math:`\gamma_k` they are
+:math:`(1+2/(k+2))\beta`.
+
+Plan of the module: the spec, matched steps, the log and the error that keeps it, the loop.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import nn
+
+from amgd import _checks
+from amgd._checks import FloatArray
+from amgd.descent import steps as step_sizes
+from amgd.descent.steps import StepSizes
+from amgd.optim import AMGD
+from amgd.reinforce.baselines import LinearBaseline
+from amgd.reinforce.episodes import Episodes, collect_episodes
+from amgd.reinforce.gradient import (
+    ADVANTAGES,
+    LOSSES,
+    Advantages,
+    Loss,
+    policy_gradient,
+    returns_to_go,
+    standardise,
+    step_weights,
+)
+from amgd.reinforce.policies import Generators, Policy, policy_for
+from amgd.reinforce.simulators import Acrobot, CartPole, Simulator, make_simulator
+
+__all__ = [
+    "Diverged",
+    "Trainer",
+    "TrainingLog",
+    "TrainingResult",
+    "TrainingSpec",
+    "matched",
+    "train",
+]
+
+OptimizerFactory = Callable[..., torch.optim.Optimizer]
+Named = Literal["sgd", "theorem1", "ghadimi_lan", "nesterov", "matched"]
+
+_STEPS: dict[str, Callable[[float], StepSizes]] = {
+    "sgd": step_sizes.sgd,
+    "theorem1": step_sizes.theorem1,
+    "ghadimi_lan": step_sizes.ghadimi_lan,
+    "nesterov": step_sizes.nesterov,
+}
+_DTYPES = {"float32": torch.float32, "float64": torch.float64}
+
+# Purposes of random streams, the second entry of their keys.
+INITIAL, TRAIN, EVALUATE = 0, 1, 2
+
+
+# --- the spec --------------------------------------------------------------------------------------
+@dataclass(frozen=True, kw_only=True)
+class TrainingSpec:
+    """Everything that decides the result of a training run.
+
+    Attributes
+    ----------
+    environment : str
+        Gymnasium's name, as `make_simulator` takes it.
+    hidden : tuple of int
+        Units of the hidden layers.
+    iterations : int
+        Number K of updates; 0 only evaluates the initial policy.
+    batch : int
+        Episodes in a batch.
+    lr : float
+        The step beta of the named optimizers; given to a factory as ``lr``.
+    optimizer : str or callable
+        ``"sgd"``, ``"theorem1"``, ``"ghadimi_lan"`` (gamma_k = k beta / 2) and ``"nesterov"`` are
+        schedules of `AMGD`; ``"matched"`` is SGD with the steps of `matched`.  A callable is
+        called as ``optimizer(parameters, lr=lr)``, so `torch.optim.Adam` works as it is and
+        `functools.partial` adds options.
+    matched_to : "theorem1", "ghadimi_lan" or "nesterov"
+        What ``"matched"`` is matched to; no other optimizer reads it.
+    momentum : float, optional
+        Constant momentum for ``"nesterov"`` (and what is matched to it) instead of
+        (k - 1) / (k + 2).
+    discount : float
+        Of the returns to go, in [0, 1].
+    loss, advantages
+        As in `step_weights` and `standardise`.
+    weigh_by_time : bool
+        Whether step t of an episode has the factor discount^t.
+    baseline : "none" or "linear"
+        What is subtracted from the returns; `LinearBaseline`, fitted to the batch before.
+    time_limit : "terminal" or "bootstrap"
+        Whether nothing follows the last step of a truncated episode (rllab), or what the baseline
+        predicts.  An episode that ends in the very step of the limit has nothing after it.
+    horizon : int, optional
+        Steps after which an episode is cut; default is the registered limit.
+    iterate : "y", "x" or "x_bar"
+        Where the policy is evaluated; batches are always drawn at y.
+    evaluation : "separate", "next_batch" or "none"
+        Fresh episodes, as in the paper, or the batch of the same row, which costs nothing and is a
+        sample of the iterate y.  Actions are drawn as in training.
+    evaluation_episodes : int
+        Number of fresh episodes.
+    std, floor
+        Of a Gaussian policy, see `GaussianPolicy`.
+    initial : "own" or "shared"
+        Whether each run draws its initial policy, or all start from one, as in the paper.
+    dtype : "float64" or "float32"
+        Type of the parameters.
+    seed : int
+        Root of all randomness.
+    runs : tuple of int, or int
+        Numbers of the runs; an int n stands for 0, ..., n - 1.
+    options : dict
+        Options of the environment, such as ``{"use_contact_forces": True}`` for Ant-v4.
+    threads : int
+        Threads of a robot's physics; the result does not depend on it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For a value out of its range, and for choices that do not fit together.
+
+    Notes
+    -----
+    The defaults read the paper's section 5.2 for CartPole: SGD or AMGD and not Adam, no baseline,
+    raw advantages, a mean over episodes of means over steps, the iterate y.
+
+    Examples
+    --------
+    >>> TrainingSpec(environment="CartPole-v0", hidden=(8,), iterations=100, runs=3).runs
+    (0, 1, 2)
+    >>> TrainingSpec(environment="CartPole-v0", hidden=(8,), iterations=100, batch=0)
+    Traceback (most recent call last):
+        ...
+    ValueError: batch must be at least 1: got 0; it counts episodes
+    """
+
+    environment: str
+    hidden: tuple[int, ...]
+    iterations: int
+    batch: int = 25
+    lr: float = 0.1
+    optimizer: Named | OptimizerFactory = "theorem1"
+    matched_to: Literal["theorem1", "ghadimi_lan", "nesterov"] = "ghadimi_lan"
+    momentum: float | None = None
+    discount: float = 0.99
+    loss: Loss = "episode_mean"
+    advantages: Advantages = "raw"
+    weigh_by_time: bool = False
+    baseline: Literal["none", "linear"] = "none"
+    time_limit: Literal["terminal", "bootstrap"] = "terminal"
+    horizon: int | None = None
+    iterate: Literal["y", "x", "x_bar"] = "y"
+    evaluation: Literal["separate", "next_batch", "none"] = "separate"
+    evaluation_episodes: int = 50
+    std: Literal["network", "free"] = "network"
+    floor: float = 1e-6
+    initial: Literal["own", "shared"] = "own"
+    dtype: Literal["float64", "float32"] = "float64"
+    seed: int = 0
+    runs: tuple[int, ...] | int = (0,)
+    options: dict[str, Any] = field(default_factory=dict, hash=False)
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        def put(name: str, value: object) -> None:
+            object.__setattr__(self, name, value)
+
+        _checks.instance("environment", self.environment, str, "pass a name such as 'CartPole-v0'")
+        put("hidden", _integers("hidden", self.hidden, 1, "pass units such as (8,)"))
+        for name, least, cure in (
+            ("iterations", 0, "it counts updates"),
+            ("batch", 1, "it counts episodes"),
+            ("evaluation_episodes", 1, "evaluation='none' switches it off"),
+            ("seed", 0, "any natural number will do"),
+            ("threads", 1, "two cores take two threads"),
+        ):
+            put(name, _checks.integer(name, getattr(self, name), least, cure))
+        if self.horizon is not None:
+            put("horizon", _checks.integer("horizon", self.horizon, 1, "it counts steps"))
+        put("lr", _checks.real("lr", self.lr, "0.1 is the paper's for CartPole", "(0, inf)"))
+        put("discount", _checks.real("discount", self.discount, "0.99 is usual", "[0, 1]"))
+        put("floor", _checks.real("floor", self.floor, "1e-6 is rllab's", "(0, 1]"))
+        if self.momentum is not None:
+            put("momentum", _checks.real("momentum", self.momentum, "0.9 is usual", "[0, 1)"))
+        put("weigh_by_time", _checks.boolean("weigh_by_time", self.weigh_by_time, "see its text"))
+        for name, options in (
+            ("matched_to", ("theorem1", "ghadimi_lan", "nesterov")),
+            ("loss", LOSSES),
+            ("advantages", ADVANTAGES),
+            ("baseline", ("none", "linear")),
+            ("time_limit", ("terminal", "bootstrap")),
+            ("iterate", ("y", "x", "x_bar")),
+            ("evaluation", ("separate", "next_batch", "none")),
+            ("std", ("network", "free")),
+            ("initial", ("own", "shared")),
+            ("dtype", tuple(_DTYPES)),
+        ):
+            _checks.choice(name, getattr(self, name), options)
+        if not callable(self.optimizer):
+            _checks.choice("optimizer", self.optimizer, (*_STEPS, "matched"))
+        put("runs", _run_numbers(self.runs))
+        put("options", dict(_checks.instance("options", self.options, dict, "or leave it out")))
+        self._check_combinations()
+
+    def _check_combinations(self) -> None:
+        if self.time_limit == "bootstrap" and self.baseline == "none":
+            raise ValueError(
+                "time_limit='bootstrap' needs a baseline to predict what follows: got "
+                "baseline='none'; set baseline='linear', or time_limit='terminal'"
+            )
+        if self.evaluation == "next_batch" and self.iterate != "y":
+            raise ValueError(
+                f"evaluation='next_batch' sees the iterate y alone: got iterate={self.iterate!r}; "
+                "set evaluation='separate'"
+            )
+        followed = self.matched_to if self.optimizer == "matched" else self.optimizer
+        if self.momentum is not None and followed != "nesterov":
+            raise ValueError(
+                f"momentum belongs to optimizer='nesterov': got optimizer={self.optimizer!r} with "
+                f"momentum={self.momentum}; leave it out"
+            )
+
+    def stream(self, *key: int) -> np.random.Generator:
+        """Return the generator with this key, such as (run, purpose, k)."""
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
+
+    def make_optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+        """Return the optimizer of one run."""
+        if callable(self.optimizer):
+            made = self.optimizer(parameters, lr=self.lr)
+            if not isinstance(made, torch.optim.Optimizer) or isinstance(made, torch.optim.LBFGS):
+                raise TypeError(
+                    "optimizer must make a torch.optim.Optimizer that steps without a closure: "
+                    f"got {type(made).__name__}; pass a class such as torch.optim.Adam"
+                )
+            return made
+        if self.optimizer == "matched":
+            if self.momentum is None:
+                followed = _STEPS[self.matched_to](1.0)
+            else:
+                followed = step_sizes.nesterov(1.0, self.momentum)
+            return AMGD(parameters, self.lr, schedule=matched(followed))
+        return AMGD(parameters, self.lr, schedule=self.optimizer, momentum=self.momentum)
+
+
+def _integers(name: str, values: Any, least: int, cure: str) -> tuple[int, ...]:
+    if not isinstance(values, list | tuple):
+        raise TypeError(f"{name} must be a tuple of integers: got {values!r}; {cure}")
+    return tuple(_checks.integer(f"an entry of {name}", value, least, cure) for value in values)
+
+
+def _run_numbers(runs: Any) -> tuple[int, ...]:
+    if not isinstance(runs, list | tuple):
+        return tuple(range(_checks.integer("runs", runs, 1, "pass how many, or their numbers")))
+    numbers = _integers("runs", runs, 0, "pass how many, or their numbers")
+    if not numbers or len(set(numbers)) < len(numbers):
+        raise ValueError(
+            f"runs must be different numbers, at least one: got {numbers}; equal ones would be "
+            "the same run twice"
+        )
+    return numbers
+
+
+# --- matched steps ---------------------------------------------------------------------------------
+def matched(steps: StepSizes) -> StepSizes:
+    """Return SGD's steps that move as far as Algorithm 1 does along a constant gradient.
+
+    Parameters
+    ----------
+    steps : StepSizes
+        Those of the accelerated method, from `amgd.descent.steps`.
+
+    Returns
+    -------
+    StepSizes
+        With beta_k = gamma_k = eta_k of the module's text, so that Algorithm 1 is SGD.
+
+    Examples
+    --------
+    >>> from amgd.descent.steps import ghadimi_lan
+    >>> matched(ghadimi_lan(12.0)).beta([1, 2, 3])
+    array([ 8., 11., 14.])
+    """
+    _checks.instance("steps", steps, StepSizes, "make them with amgd.descent.steps")
+    if steps.algorithm != "nonconvex":
+        raise ValueError(
+            f"steps must be those of Algorithm 1: got {steps.name!r} of Algorithm 2; "
+            "use theorem1, ghadimi_lan or nesterov"
+        )
+    known: list[float] = []  # eta_1, eta_2, ...
+    carried = 0.0  # c_k for k = len(known)
+
+    def displacement(k: Any) -> Any:
+        nonlocal carried
+        index = np.asarray(k)
+        for j in range(len(known) + 1, int(index.max(initial=0)) + 1):
+            beta = steps.beta(j)
+            carried = (1.0 - steps.alpha(j)) * carried + steps.gamma(j) - beta
+            known.append(beta + steps.alpha(j + 1) * carried)
+        return np.asarray(known)[index - 1]
+
+    return StepSizes(f"matched to {steps.name}", steps.alpha, displacement, displacement)
+
+
+# --- the log ---------------------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class TrainingLog:
+    """What was measured, one row for each policy.
+
+    Attributes
+    ----------
+    runs : tuple of int
+        Numbers of the S runs.
+    columns : dict of str to array (S, rows)
+        ``return`` (mean undiscounted return of the batch), ``length`` (mean, steps),
+        ``terminated`` (share of episodes that the task ended), ``distance`` (from theta_0),
+        ``gradient_norm``, ``entropy`` (nats), for Gaussian policies ``std``, and unless the
+        evaluation is off ``evaluation_return`` and ``evaluation_length``.  The same spec gives the
+        same bits on the same machine.
+    seconds : dict of str to array (rows,)
+        Wall-clock time of all runs together: ``physics``, ``policy`` (choosing actions),
+        ``weights`` (returns, baseline), ``update`` (gradient and step), ``evaluation``, and
+        ``total``, which has the bookkeeping too.
+    """
+
+    runs: tuple[int, ...]
+    columns: dict[str, FloatArray]
+    seconds: dict[str, FloatArray]
+
+    def __getitem__(self, name: str) -> FloatArray:
+        if name not in self.columns:
+            raise KeyError(f"no column {name!r}: the log has {', '.join(self.columns)}")
+        return self.columns[name]
+
+    def __len__(self) -> int:
+        return len(self.seconds["total"])
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingResult:
+    """A finished training.
+
+    Attributes
+    ----------
+    spec : TrainingSpec
+        What was run.
+    log : TrainingLog
+        Rows k = 0, ..., K.
+    policies : list of Policy
+        The policy of each run after K updates, with the iterate y.
+    """
+
+    spec: TrainingSpec
+    log: TrainingLog
+    policies: list[Policy]
+
+
+class Diverged(FloatingPointError):
+    """A number that is not finite has stopped a training.
+
+    Attributes
+    ----------
+    iteration : int
+        Number of updates taken when it appeared.
+    seed, run : int
+        Root seed and number of the run.
+    quantity : str
+        What is not finite.
+    log : TrainingLog
+        The rows so far.
+    """
+
+    def __init__(
+        self, iteration: int, seed: int, run: int, quantity: str, log: TrainingLog, lr: float
+    ) -> None:
+        super().__init__(
+            f"training stopped at iteration {iteration}, seed {seed}, run {run}: {quantity} is not "
+            f"finite (got lr {lr:g}; expected finite numbers throughout); lower lr, or look at the "
+            f"rewards; the {len(log)} rows so far are in the attribute log"
+        )
+        self.iteration, self.seed, self.run = iteration, seed, run
+        self.quantity, self.log, self.lr = quantity, log, lr
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions of worker processes arrive pickled.
+        arguments = (self.iteration, self.seed, self.run, self.quantity, self.log, self.lr)
+        return type(self), arguments
+
+
+# --- the loop --------------------------------------------------------------------------------------
+class Trainer:
+    """A training that can be taken row by row, saved, and continued.
+
+    Parameters
+    ----------
+    spec : TrainingSpec
+        What to run.
+    simulator : Simulator, optional
+        Used in place of ``make_simulator(spec.environment)``, for a task of one's own; its name
+        must be the spec's.
+
+    Attributes
+    ----------
+    k : int
+        Number of rows made so far.
+    done : bool
+        Whether all K + 1 rows are there.
+    policies : list of Policy
+        The present policy of each run, a stack of one.
+
+    Examples
+    --------
+    >>> trainer = Trainer(TrainingSpec(environment="CartPole-v0", hidden=(8,), iterations=2))
+    >>> trainer.advance()
+    >>> trainer.k, trainer.done
+    (1, False)
+    """
+
+    def __init__(self, spec: TrainingSpec, *, simulator: Simulator | None = None) -> None:
+        self.spec = _checks.instance("spec", spec, TrainingSpec, "make one with TrainingSpec(...)")
+        if simulator is None:
+            simulator = make_simulator(spec.environment, threads=spec.threads, **spec.options)
+        elif not isinstance(simulator, Simulator):
+            raise TypeError(
+                f"simulator must be a Simulator: got {type(simulator).__name__}; "
+                "make one with make_simulator, or leave it out"
+            )
+        self.simulator = simulator
+        if simulator.name != spec.environment:
+            raise ValueError(
+                f"simulator must be one of {spec.environment}, as the spec says: got "
+                f"{simulator.name}; change one of them"
+            )
+        self.runs: tuple[int, ...] = _run_numbers(spec.runs)
+        self.k = 0
+        self.policies = [self._policy([generator]) for generator in self._initial_streams()]
+        self._stack = self._policy(self._initial_streams())
+        _share_memory(self._stack, self.policies)
+        self._start = [_flat(policy) for policy in self.policies]
+        self._optimizers = [spec.make_optimizer(list(p.parameters())) for p in self.policies]
+        if spec.iterate != "y" and not all(isinstance(o, AMGD) for o in self._optimizers):
+            raise ValueError(
+                f"iterate={spec.iterate!r} needs the optimizer AMGD, which keeps it: got "
+                f"{type(self._optimizers[0]).__name__}; set iterate='y'"
+            )
+        self._baselines = [LinearBaseline() for _ in self.runs] if spec.baseline != "none" else []
+        self._columns: dict[str, list[list[float]]] = {}
+        self._seconds: dict[str, list[float]] = {}
+
+    @property
+    def done(self) -> bool:
+        """Whether all rows are there."""
+        return self.k > self.spec.iterations
+
+    @property
+    def log(self) -> TrainingLog:
+        """The rows so far."""
+        columns = {name: np.array(rows).T for name, rows in self._columns.items()}
+        seconds = {name: np.array(rows) for name, rows in self._seconds.items()}
+        return TrainingLog(self.runs, columns, seconds or {"total": np.zeros(0)})
+
+    def advance(self) -> None:
+        """Make row k: draw a batch, estimate the gradient, evaluate; then update, unless k = K.
+
+        Raises
+        ------
+        Diverged
+            When a number is not finite.
+        RuntimeError
+            When all rows are there.
+        """
+        if self.done:
+            raise RuntimeError(f"all {self.k} rows are there: look at the attribute log")
+        with _one_thread():
+            self._advance()
+
+    def _advance(self) -> None:
+        spec, clock = self.spec, _Stopwatch()
+        batches, physics, acting = self._collect(TRAIN, spec.batch)
+        clock.lap("collect")
+        weights = [self._weights(s, batch) for s, batch in enumerate(batches)]
+        clock.lap("weights")
+        passes = zip(self.policies, batches, weights, strict=True)
+        statistics = [policy_gradient(*arguments) for arguments in passes]
+        for s, one in enumerate(statistics):
+            self._require_finite(s, one.loss, "the loss")
+            self._require_finite(s, one.norm, "the gradient")
+        row = {
+            **_summary(batches),
+            "distance": self._distances(),
+            "gradient_norm": [one.norm for one in statistics],
+            "entropy": [one.entropy for one in statistics],
+        }
+        if self._stack.action_kind == "continuous":
+            row["std"] = [one.std or 0.0 for one in statistics]
+        clock.lap("update")
+        row.update(self._evaluate(batches))
+        clock.lap("evaluation")
+        final = self.k == spec.iterations
+        if not final:
+            for optimizer in self._optimizers:
+                optimizer.step()
+        clock.lap("update")
+
+        seconds = {
+            "physics": physics,
+            "policy": acting,
+            **{phase: clock.seconds[phase] for phase in ("weights", "update", "evaluation")},
+            "total": sum(clock.seconds.values()),
+        }
+        for name, values in row.items():
+            self._columns.setdefault(name, []).append(values)
+        for phase, value in seconds.items():
+            self._seconds.setdefault(phase, []).append(value)
+        self.k += 1
+        if not final:
+            for s, distance in enumerate(self._distances()):
+                self._require_finite(s, distance, "a parameter")
+
+    def _collect(self, purpose: int, n: int) -> tuple[list[Episodes], float, float]:
+        """Draw n episodes of each run; return them and the seconds of physics and of the policy."""
+        horizon = self.spec.horizon
+        # In classic control a step costs about the same for 25 episodes and for 250.
+        if isinstance(self.simulator, CartPole | Acrobot) and len(self.runs) > 1:
+            try:
+                all_runs = collect_episodes(
+                    self._stack, self.simulator, n, horizon=horizon, rng=self._streams(purpose)
+                )
+            except FloatingPointError:
+                pass  # One run has failed.  Alone, each does what it did in the stack: see below.
+            else:
+                batches = [all_runs.replicate(s) for s in range(len(self.runs))]
+                return batches, all_runs.seconds_physics, all_runs.seconds_policy
+        batches = []
+        for s, generator in enumerate(self._streams(purpose)):
+            try:
+                batch = collect_episodes(
+                    self.policies[s], self.simulator, n, horizon=horizon, rng=[generator]
+                )
+            except FloatingPointError as error:
+                raise self._diverged(s, f"an episode ({error})") from error
+            batches.append(batch)
+        physics = sum(batch.seconds_physics for batch in batches)
+        return batches, physics, sum(batch.seconds_policy for batch in batches)
+
+    def _weights(self, s: int, batch: Episodes) -> FloatArray:
+        """Return the weight of each step of one run's batch, and refit the run's baseline."""
+        spec = self.spec
+        baseline = self._baselines[s] if self._baselines else None
+        values, final_values = np.zeros(batch.n_steps), None
+        if baseline is not None:
+            values = baseline.predict(batch.observations, batch.time)
+            if spec.time_limit == "bootstrap":
+                after = baseline.predict(batch.final_observations, batch.lengths)
+                final_values = np.where(batch.truncated, after, 0.0)
+        returns = returns_to_go(batch.rewards, batch.lengths, spec.discount, final_values)
+        self._require_finite(s, np.abs(returns).max(), "a return to go")
+        if baseline is not None:
+            baseline.fit(batch.observations, batch.time, returns)
+        advantages = standardise(returns - values, spec.advantages)
+        discount = spec.discount if spec.weigh_by_time else None
+        return step_weights(advantages, batch.lengths, spec.loss, discount)
+
+    def _evaluate(self, batches: list[Episodes]) -> dict[str, list[float]]:
+        if self.spec.evaluation == "none":
+            return {}
+        if self.spec.evaluation == "separate":
+            with ExitStack() as stack:
+                for optimizer in self._optimizers:
+                    if isinstance(optimizer, AMGD):
+                        stack.enter_context(optimizer.at(self.spec.iterate))
+                batches = self._collect(EVALUATE, self.spec.evaluation_episodes)[0]
+        summary = _summary(batches)
+        return {f"evaluation_{name}": summary[name] for name in ("return", "length")}
+
+    def _distances(self) -> list[float]:
+        pairs = zip(self.policies, self._start, strict=True)
+        return [float((_flat(policy) - start).norm()) for policy, start in pairs]
+
+    def _require_finite(self, s: int, value: float, quantity: str) -> None:
+        if not np.isfinite(value):
+            raise self._diverged(s, quantity)
+
+    def _diverged(self, s: int, quantity: str) -> Diverged:
+        return Diverged(
+            self.k, self.spec.seed, self.runs[s], quantity, self.log, float(self.spec.lr)
+        )
+
+    def _initial_streams(self) -> list[np.random.Generator]:
+        own = self.spec.initial == "own"
+        return [self.spec.stream(*((run, INITIAL) if own else (INITIAL,))) for run in self.runs]
+
+    def _streams(self, purpose: int) -> list[np.random.Generator]:
+        return [self.spec.stream(run, purpose, self.k) for run in self.runs]
+
+    def _policy(self, rng: Generators) -> Policy:
+        spec, dtype = self.spec, _DTYPES[self.spec.dtype]
+        return policy_for(
+            self.simulator, spec.hidden, rng=rng, std=spec.std, floor=spec.floor, dtype=dtype
+        )
+
+    def result(self) -> TrainingResult:
+        """Return the log and the policies, as single ones that act on their own."""
+        single = [self._policy(np.random.default_rng(0)) for _ in self.runs]  # weights replaced
+        for target, source in zip(single, self.policies, strict=True):
+            for p, q in zip(target.parameters(), source.parameters(), strict=True):
+                p.data.copy_(q.data[0])
+        return TrainingResult(self.spec, self.log, single)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all that the rest of the training depends on, as plain data and tensors.
+
+        `torch.save` writes it, and `torch.load` reads it with ``weights_only=True``.
+        """
+        fitted = [baseline.coefficients for baseline in self._baselines]
+        return copy.deepcopy(
+            {
+                "k": self.k,
+                "runs": list(self.runs),
+                "policies": [dict(policy.state_dict()) for policy in self.policies],
+                "optimizers": [optimizer.state_dict() for optimizer in self._optimizers],
+                "baselines": [None if w is None else torch.from_numpy(w) for w in fitted],
+                "columns": self._columns,
+                "seconds": self._seconds,
+            }
+        )
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from `state_dict` of a trainer with the same spec, bit for bit.
+
+        Raises
+        ------
+        ValueError, RuntimeError
+            When the state belongs to other runs, networks or optimizers.
+        """
+        if tuple(state["runs"]) != self.runs or len(state["baselines"]) != len(self._baselines):
+            raise ValueError(
+                f"the state must be one of runs {self.runs} with {len(self._baselines)} baselines: "
+                f"got runs {tuple(state['runs'])} with {len(state['baselines'])}; load it into a "
+                "trainer with the spec that it was saved from"
+            )
+        state = copy.deepcopy(state)
+        for policy, saved in zip(self.policies, state["policies"], strict=True):
+            policy.load_state_dict(saved)  # in place, so the stack has it too
+        for optimizer, saved in zip(self._optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(saved)
+        for baseline, saved in zip(self._baselines, state["baselines"], strict=True):
+            baseline.coefficients = None if saved is None else saved.numpy()
+        self.k, self._columns, self._seconds = state["k"], state["columns"], state["seconds"]
+
+
+def train(spec: TrainingSpec, *, simulator: Simulator | None = None) -> TrainingResult:
+    """Run REINFORCE as the spec says.
+
+    Parameters
+    ----------
+    spec, simulator
+        As for `Trainer`, which does the work.
+
+    Returns
+    -------
+    TrainingResult
+
+    Raises
+    ------
+    Diverged
+        When a number is not finite; the rows so far are kept in its attribute ``log``.
+
+    Notes
+    -----
+    Torch runs on one thread meanwhile, and gets its number of threads back.  No global random
+    state is read or changed.
+
+    Examples
+    --------
+    >>> spec = TrainingSpec(
+    ...     environment="CartPole-v0", hidden=(8,), iterations=3, optimizer="sgd", runs=2
+    ... )
+    >>> result = train(spec)
+    >>> result.log["evaluation_return"].shape  # runs, rows 0..3
+    (2, 4)
+    >>> bool((result.log["return"] == result.log["length"]).all())  # CartPole pays 1 a step
+    True
+    """
+    trainer = Trainer(spec, simulator=simulator)
+    while not trainer.done:
+        trainer.advance()
+    return trainer.result()
+
+
+# --- small parts -----------------------------------------------------------------------------------
+def _share_memory(stack: Policy, policies: list[Policy]) -> None:
+    """Make the parameters of each policy slices of the stack's: what changes one changes both."""
+    slices = [list(policy.parameters()) for policy in policies]
+    for position, stacked in enumerate(stack.parameters()):
+        for s, parameters in enumerate(slices):
+            parameters[position].data = stacked.data[s : s + 1]
+
+
+def _flat(policy: Policy) -> torch.Tensor:
+    return torch.cat([p.detach().flatten() for p in policy.parameters()])
+
+
+def _summary(batches: list[Episodes]) -> dict[str, list[float]]:
+    return {
+        "return": [float(batch.returns.mean()) for batch in batches],
+        "length": [float(batch.lengths.mean()) for batch in batches],
+        "terminated": [float(batch.terminated.mean()) for batch in batches],
+    }
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let torch run on one thread: the order of its sums, and the last bits, depend on it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class _Stopwatch:
+    """Adds the time since the last call to the named phase."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, phase: str) -> None:
+        now = time.perf_counter()
+        self.seconds[phase] = self.seconds.get(phase, 0.0) + now - self._last
+        self._last = now
