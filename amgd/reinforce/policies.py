@@ -103,6 +103,20 @@ class MLP(nn.Module):
             hidden = affine(bias, torch.tanh(hidden), weight)
         return hidden
 
+    def evaluate(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """Return the same numbers in NumPy, without a graph, to rounding.
+
+        A small network spends its time in the calls, and NumPy's cost half of torch's.
+        """
+        (weight, bias), *rest = self.layers
+        hidden: NDArray[Any] = observations @ weight.detach().numpy()
+        hidden += bias.detach().numpy()
+        for weight, bias in rest:
+            np.tanh(hidden, out=hidden)
+            hidden = hidden @ weight.detach().numpy()
+            hidden += bias.detach().numpy()
+        return hidden
+
 
 def _checked_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
     cure = "pass the units of each layer from input to output, such as (4, 8, 2)"
@@ -154,6 +168,7 @@ class Policy(nn.Module, ABC):
         self.sizes = self.network.sizes
         self.replicates = self.network.replicates
         self.dtype = dtype
+        self._numpy_dtype = np.float32 if dtype == torch.float32 else np.float64
 
     @property
     def observation_size(self) -> int:
@@ -219,8 +234,8 @@ class Policy(nn.Module, ABC):
         >>> policy.sample(np.zeros((5, 4)), rng=rng)
         array([0, 1, 1, 0, 1])
         """
-        given = self._observations(observations)
-        return self.act(given, self.noise(tuple(given.shape[:-1]), _checks.generator(rng)))
+        given = self._array(observations)
+        return self.act(given, self.noise(given.shape[:-1], _checks.generator(rng)))
 
     def extra_repr(self) -> str:
         """Show the sizes in `repr`."""
@@ -229,27 +244,32 @@ class Policy(nn.Module, ABC):
     def _observations(self, observations: Tensor | ArrayLike) -> Tensor:
         """Return observations as a tensor of the policy's type and the right shape."""
         given = torch.as_tensor(observations, dtype=self.dtype)
-        axes = 2 if self.replicates is None else 3
-        if (
-            given.ndim != axes
-            or given.shape[-1] != self.observation_size
-            or (self.replicates is not None and given.shape[0] != self.replicates)
-        ):
-            lead = "n" if self.replicates is None else f"{self.replicates}, n"
-            raise ValueError(
-                f"observations must have shape ({lead}, {self.observation_size}): got "
-                f"{tuple(given.shape)}; the first size of the network is the observation's"
-            )
+        self._check_shape(tuple(given.shape))
         return given
 
-    def _refuse_non_finite(self, what: str, values: Tensor) -> None:
-        # A sum is finite only if all terms are, and costs one pass; look closer only if it is not.
-        if not math.isfinite(values.detach().sum().item()) and not torch.isfinite(values).all():
-            where = torch.nonzero(~torch.isfinite(values))[0].tolist()
+    def _array(self, observations: Tensor | ArrayLike) -> NDArray[Any]:
+        """Return observations as an array of the policy's type and the right shape."""
+        given = np.asarray(observations, dtype=self._numpy_dtype)
+        self._check_shape(given.shape)
+        return given
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        lead = () if self.replicates is None else (self.replicates,)
+        if shape[:-2] != lead or len(shape) < 2 or shape[-1] != self.observation_size:
+            wanted = ", ".join([*map(str, lead), "n", str(self.observation_size)])
+            raise ValueError(
+                f"observations must have shape ({wanted}): got {shape}; "
+                "the first size of the network is that of an observation"
+            )
+
+    def _refuse_non_finite(self, what: str, values: NDArray[Any]) -> None:
+        finite = np.isfinite(values)
+        if not finite.all():
+            where = tuple(int(i[0]) for i in np.nonzero(~finite))
             raise FloatingPointError(
                 f"{type(self).__name__}: {what} must be finite: entry {where} is "
-                f"{values[tuple(where)].item()}; the parameters or the observations have blown "
-                "up: lower the step size, or look at the observations"
+                f"{values[where]}; the parameters or the observations have blown up: "
+                "lower the step size, or look at the observations"
             )
 
 
@@ -296,7 +316,7 @@ class SoftmaxPolicy(Policy):
     def logits(self, observations: Tensor | ArrayLike) -> Tensor:
         """Return the network's outputs, shape (..., n, actions)."""
         logits: Tensor = self.network(self._observations(observations))
-        self._refuse_non_finite("a logit", logits)
+        self._refuse_non_finite("a logit", logits.detach().numpy())
         return logits
 
     def distribution(self, observations: Tensor | ArrayLike) -> Categorical:
@@ -324,11 +344,12 @@ class SoftmaxPolicy(Policy):
         """Draw uniform numbers on [0, 1), one an action."""
         return rng.random(shape)
 
-    @torch.no_grad()
     def act(self, observations: Tensor | ArrayLike, noise: FloatArray) -> NDArray[np.int64]:
         """Invert the cumulative law: the first action whose cumulated probability exceeds u."""
+        logits = self.network.evaluate(self._array(observations))
+        self._refuse_non_finite("a logit", logits)
         # The axis of the actions goes first: NumPy is slow along a short last axis.
-        logits = np.ascontiguousarray(np.moveaxis(self.logits(observations).numpy(), -1, 0))
+        logits = np.ascontiguousarray(np.moveaxis(logits, -1, 0))
         cumulated = np.add.accumulate(np.exp(logits - logits.max(axis=0)), axis=0)
         # Comparing with u times the total spares the division; the last action needs no test,
         # so rounding cannot name an action that does not exist.
@@ -386,12 +407,13 @@ class GaussianPolicy(Policy):
         rng: Generators,
         dtype: torch.dtype = torch.float64,
     ) -> None:
-        self_std = _checks.choice("std", std, ("network", "free"))
+        kind = _checks.choice("std", std, ("network", "free"))
         least = _checks.real("floor", floor, "1e-6 is rllab's", "(0, 1]")
         super().__init__(sizes, rng=rng, dtype=dtype)
-        self.std, self.floor = self_std, least
+        self.std, self.floor = kind, least
+        self._limit = -math.log(least)
         self.std_network: MLP | None = None
-        if std == "network":
+        if kind == "network":
             self.std_network = MLP(sizes, rng=rng, dtype=dtype)
         else:
             lead = () if self.replicates is None else (self.replicates,)
@@ -405,10 +427,12 @@ class GaussianPolicy(Policy):
             log_std = self.log_std.unsqueeze(-2).expand_as(mean)
         else:
             log_std = self.std_network(given)
-        limit = -math.log(self.floor)
+        self._check_finite(mean.detach().numpy(), log_std.detach().numpy())
+        return mean, log_std.clamp(-self._limit, self._limit).exp()
+
+    def _check_finite(self, mean: NDArray[Any], log_std: NDArray[Any]) -> None:
         self._refuse_non_finite("a mean", mean)
         self._refuse_non_finite("a logarithm of a standard deviation", log_std)
-        return mean, log_std.clamp(-limit, limit).exp()
 
     def distribution(self, observations: Tensor | ArrayLike) -> Independent[Normal]:
         """Return the normal law of the actions."""
@@ -425,11 +449,17 @@ class GaussianPolicy(Policy):
         """Draw standard normal numbers, d an action."""
         return rng.standard_normal((*shape, self.action_size))
 
-    @torch.no_grad()
     def act(self, observations: Tensor | ArrayLike, noise: FloatArray) -> FloatArray:
         """Return mean + std * noise, as float64."""
-        mean, std = self.mean_std(observations)
-        return np.asarray(mean.numpy() + std.numpy() * noise, dtype=np.float64)
+        given = self._array(observations)
+        mean = self.network.evaluate(given)
+        if self.std_network is None:
+            log_std = self.log_std.detach().numpy()[..., None, :]
+        else:
+            log_std = self.std_network.evaluate(given)
+        self._check_finite(mean, log_std)
+        std = np.exp(np.clip(log_std, -self._limit, self._limit))
+        return np.asarray(mean + std * noise, dtype=np.float64)
 
 
 # --- the action space decides ----------------------------------------------------------------------

@@ -125,6 +125,24 @@ def test_network_is_tanh_between_layers_and_linear_at_the_end():
         if layer < 2:
             h = np.tanh(h)
     np.testing.assert_allclose(net(torch.from_numpy(x)).detach(), h, rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(net.evaluate(x), h, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("replicates", [None, 3])
+def test_both_ways_through_the_network_agree(dtype, replicates):
+    generator = rng() if replicates is None else rng().spawn(replicates)
+    net = MLP((3, 5, 2), rng=generator, dtype=dtype)
+    with torch.no_grad():
+        for _, bias in net.layers:
+            bias.copy_(torch.from_numpy(rng(2).normal(size=bias.shape)))
+    x = torch.as_tensor(
+        rng(1).normal(size=(*([replicates] if replicates else []), 7, 3)), dtype=dtype
+    )
+    got = torch.from_numpy(net.evaluate(x.numpy()))
+    assert got.dtype == dtype
+    tolerance = 1e-13 if dtype == torch.float64 else 1e-5
+    torch.testing.assert_close(got, net(x).detach(), rtol=tolerance, atol=tolerance)
 
 
 def test_softmax_law_against_scipy():
@@ -209,7 +227,7 @@ def test_gaussian_sampling_is_mean_plus_std_times_noise(std):
     policy = GaussianPolicy((4, 8, 3), std, rng=rng())
     x, noise = rng(1).normal(size=(6, 4)), rng(2).normal(size=(6, 3))
     mean, deviation = (v.detach().numpy() for v in policy.mean_std(x))
-    np.testing.assert_array_equal(policy.act(x, noise), mean + deviation * noise)
+    np.testing.assert_allclose(policy.act(x, noise), mean + deviation * noise, rtol=1e-13)
     drawn = policy.noise((2000,), rng(3))
     assert drawn.shape == (2000, 3)
     assert stats.kstest(drawn.ravel(), "norm").pvalue > 1e-4

@@ -1,0 +1,680 @@
+"""The training loop: against a loop by hand, its readings, its randomness, its failures."""
+
+import functools
+import io
+import itertools
+import pickle
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from small_mdp import (
+    CHAIN,
+    ENDLESS,
+    NAME,
+    REWARD,
+    STATES,
+    VARIED,
+    SmallMDP,
+    exact_gradient,
+    exact_value,
+    gradient_of,
+    make_policy,
+)
+
+from amgd.descent import steps as step_sizes
+from amgd.optim import AMGD
+from amgd.reinforce import collect_episodes, make_simulator
+from amgd.reinforce.baselines import LinearBaseline
+from amgd.reinforce.training import (
+    EVALUATE,
+    INITIAL,
+    TRAIN,
+    Diverged,
+    Trainer,
+    TrainingSpec,
+    matched,
+    train,
+)
+
+NAMED = ("sgd", "theorem1", "ghadimi_lan", "nesterov", "matched")
+ADAM = functools.partial(torch.optim.Adam, betas=(0.8, 0.9))
+
+
+def small(**changes):
+    """Return a spec for the small decision process."""
+    basis = {"environment": NAME, "hidden": (), "iterations": 4, "batch": 6, "lr": 0.5}
+    return TrainingSpec(**{**basis, "evaluation_episodes": 5, **changes})
+
+
+def run(spec, transition=VARIED, reward=REWARD):
+    return train(spec, simulator=SmallMDP(transition, reward))
+
+
+def cartpole(**changes):
+    basis = {"environment": "CartPole-v0", "hidden": (8,), "iterations": 3, "batch": 5}
+    return TrainingSpec(**{**basis, "evaluation_episodes": 4, "runs": 3, **changes})
+
+
+def same_columns(one, other, names=None):
+    """Assert that two logs agree to the last bit."""
+    for name in names or one.columns:
+        assert one[name].tobytes() == other[name].tobytes(), name
+
+
+# --- the loop --------------------------------------------------------------------------------------
+def weights_by_hand(episodes, spec, baseline):
+    """Return the weights from loops: rllab's recipe with the spec's switches."""
+    predicted = np.zeros(episodes.n_steps)
+    if baseline.coefficients is not None:
+        phi = baseline.features(episodes.observations, episodes.time)
+        predicted = phi @ baseline.coefficients
+    returns = np.zeros(episodes.n_steps)
+    for e, (start, stop) in enumerate(itertools.pairwise(episodes.offsets)):
+        g = 0.0
+        if spec.time_limit == "bootstrap" and episodes.truncated[e]:
+            g = baseline.predict(episodes.final_observations[[e]], [stop - start])[0]
+        for i in reversed(range(start, stop)):
+            returns[i] = g = episodes.rewards[i] + spec.discount * g
+    if spec.baseline == "linear":
+        baseline.fit(episodes.observations, episodes.time, returns)
+    advantages = returns - predicted
+    if spec.advantages != "raw":
+        advantages = advantages - advantages.mean()
+    if spec.advantages == "normalised":
+        advantages = advantages / (advantages.std() + 1e-8)
+    if spec.weigh_by_time:
+        advantages = advantages * spec.discount**episodes.time
+    lengths, n = episodes.lengths[episodes.episode], len(episodes)
+    scale = {"step_mean": episodes.n_steps, "episode_mean": n * lengths, "episode_sum": n}
+    return advantages / scale[spec.loss]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"loss": "step_mean"},
+        {"loss": "episode_sum", "weigh_by_time": True},
+        {"advantages": "centred"},
+        {"advantages": "normalised"},
+        {"baseline": "linear"},
+        {"baseline": "linear", "time_limit": "bootstrap"},
+        {"baseline": "linear", "advantages": "normalised", "loss": "step_mean"},
+        {"discount": 1.0},
+        {"discount": 0.0},
+        {"horizon": 2, "baseline": "linear", "time_limit": "bootstrap"},
+    ],
+    ids=str,
+)
+def test_training_equals_a_loop_by_hand(changes):
+    spec = small(optimizer="sgd", seed=4, runs=(2,), **changes)
+    result = run(spec)
+    trainer, simulator, baseline = Trainer(spec, simulator=SmallMDP()), SmallMDP(), LinearBaseline()
+    policy = trainer.result().policies[0]  # the initial one
+    optimizer = torch.optim.SGD(policy.parameters(), lr=0.5)
+    start = [p.detach().clone() for p in policy.parameters()]
+    for k in range(5):
+        stream = np.random.SeedSequence(4, spawn_key=(2, 1, k))
+        episodes = collect_episodes(
+            policy, simulator, 6, horizon=spec.horizon, rng=np.random.default_rng(stream)
+        )
+        weights = torch.as_tensor(weights_by_hand(episodes, spec, baseline))
+        optimizer.zero_grad()
+        log_probs = policy.log_prob(episodes.observations, episodes.actions)
+        (-(weights * log_probs).sum()).backward()
+        moved = torch.cat(
+            [(p - q).flatten() for p, q in zip(policy.parameters(), start, strict=True)]
+        )
+        entropy = policy.entropy(episodes.observations).mean().item()
+        for name, value in (
+            ("return", episodes.rewards.sum() / 6),
+            ("length", episodes.lengths.mean()),
+            ("terminated", episodes.terminated.mean()),
+            ("distance", moved.norm().item()),
+            ("gradient_norm", np.linalg.norm(gradient_of(policy))),
+            ("entropy", entropy),
+        ):
+            np.testing.assert_allclose(result.log[name][0, k], value, rtol=1e-9, atol=1e-12)
+        if k < 4:
+            optimizer.step()
+    for p, q in zip(result.policies[0].parameters(), policy.parameters(), strict=True):
+        torch.testing.assert_close(p, q, rtol=1e-9, atol=1e-12)
+    assert result.log["distance"][0, 0] == 0
+    assert (result.log["distance"][0, 1:] > 0).all()
+
+
+@pytest.mark.parametrize("optimizer", NAMED)
+def test_training_climbs(optimizer):
+    policies = run(small(optimizer=optimizer, iterations=60, batch=20, runs=3, lr=0.2)).policies
+    untrained = Trainer(small(runs=3), simulator=SmallMDP()).result().policies
+    for before, after in zip(untrained, policies, strict=True):
+        gain = exact_value(after, VARIED, 0.99) - exact_value(before, VARIED, 0.99)
+        assert gain.item() > 0.3
+
+
+def test_gradient_of_the_first_row_points_along_the_exact_one():
+    spec = small(loss="episode_sum", weigh_by_time=True, batch=20_000, iterations=0)
+    trainer = Trainer(spec, simulator=SmallMDP())
+    policy = trainer.result().policies[0]
+    trainer.advance()
+    estimate = gradient_of(trainer.policies[0])
+    exact = exact_gradient(policy, VARIED, 0.99)
+    assert np.linalg.norm(estimate - exact) < 0.05 * np.linalg.norm(exact)
+
+
+def test_zero_iterations_evaluate_the_initial_policy():
+    result = run(small(iterations=0))
+    assert len(result.log) == 1
+    assert result.log["evaluation_return"].shape == (1, 1)
+
+
+def test_result_policies_act_on_their_own():
+    result = train(cartpole())
+    assert [policy.replicates for policy in result.policies] == [None] * 3
+    rng = np.random.default_rng(0)
+    assert len(collect_episodes(result.policies[0], make_simulator("CartPole-v0"), 2, rng=rng)) == 2
+
+
+def test_continuous_actions_through_gymnasium():
+    spec = TrainingSpec(
+        environment="Pendulum-v1", hidden=(4,), iterations=2, batch=2, horizon=20, runs=2,
+        evaluation_episodes=2, baseline="linear", std="free", dtype="float32", lr=1e-3,
+    )  # fmt: skip
+    log = train(spec).log
+    assert (log["std"][:, 0] == 1).all()  # log std starts at 0
+    assert (log["std"][:, 1:] != 1).all()
+    assert (log["length"] == 20).all()
+    assert (log["terminated"] == 0).all()
+    assert "std" not in train(cartpole()).log.columns
+
+
+# --- optimizers ------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("named", "factory"),
+    [
+        ({"optimizer": "sgd"}, torch.optim.SGD),
+        (
+            {"optimizer": "nesterov", "momentum": 0.9},
+            functools.partial(torch.optim.SGD, momentum=0.9, nesterov=True),
+        ),
+        ({"optimizer": "theorem1"}, functools.partial(AMGD, schedule=step_sizes.theorem1(1.0))),
+        (
+            {"optimizer": "ghadimi_lan"},
+            functools.partial(AMGD, schedule=lambda k: (2 / (k + 1), 1.0, k / 2)),
+        ),
+        ({"optimizer": "nesterov"}, functools.partial(AMGD, schedule="nesterov")),
+        (
+            {"optimizer": "matched", "matched_to": "nesterov"},
+            functools.partial(AMGD, schedule=lambda k: (2 / (k + 1), (k + 3) / 4, (k + 3) / 4)),
+        ),
+        (
+            {"optimizer": "matched"},
+            functools.partial(AMGD, schedule=lambda k: (2 / (k + 1), *2 * ((3 * k + 5) / 12,))),
+        ),
+    ],
+    ids=str,
+)
+def test_named_optimizers_are_what_they_say(named, factory):
+    one, other = run(small(**named)), run(small(optimizer=factory))
+    np.testing.assert_allclose(one.log["distance"], other.log["distance"], rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("steps", "closed_form"),
+    [
+        (step_sizes.ghadimi_lan(0.1), lambda k: 0.1 * (3 * k + 5) / 12),
+        (step_sizes.nesterov(0.1), lambda k: 0.1 * (k + 3) / 4),
+        (step_sizes.theorem1(0.1), lambda k: 0.1 * (1 + 2 / (k + 2))),
+        (step_sizes.sgd(0.1), lambda k: 0.1 + 0 * k),
+        # PyTorch's Nesterov momentum: buffer (1 - m^k) / (1 - m), step G + m buffer.
+        (step_sizes.nesterov(0.1, 0.9), lambda k: 0.1 * (1 + 0.9 * (1 - 0.9**k) / 0.1)),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_matched_steps_have_the_displacement_of_the_accelerated_run(steps, closed_form):
+    k = np.arange(1, 301)
+    eta = matched(steps).beta(k)
+    np.testing.assert_allclose(eta, closed_form(k), rtol=1e-12)
+    assert (matched(steps).gamma(k) == eta).all()
+    assert matched(steps).beta(300) == eta[-1]  # asked for the last first
+    for schedule in (steps, matched(steps)):
+        y = torch.zeros(1, dtype=torch.float64)
+        optimizer, places = AMGD([y], 1.0, schedule=schedule), [0.0]
+        for _ in k:
+            y.grad = torch.full((1,), -2.0, dtype=torch.float64)
+            optimizer.step()
+            places.append(y.item())
+        np.testing.assert_allclose(np.diff(places), 2.0 * eta, rtol=1e-9)
+
+
+def test_matched_refuses_what_is_not_of_algorithm_1():
+    with pytest.raises(ValueError, match="steps must be those of Algorithm 1"):
+        matched(step_sizes.theorem2(1.0, 1.0))
+    with pytest.raises(TypeError, match="steps must be a StepSizes"):
+        matched("nesterov")
+
+
+FACTORIES = [
+    torch.optim.SGD,
+    ADAM,
+    torch.optim.RMSprop,
+    torch.optim.Adagrad,
+    functools.partial(torch.optim.AdamW, foreach=True),
+    functools.partial(torch.optim.SGD, momentum=0.5, foreach=True),
+]
+
+
+@pytest.mark.parametrize("factory", FACTORIES, ids=str)
+def test_any_optimizer_trains_every_run_on_its_own(factory):
+    spec = cartpole(optimizer=factory, lr=0.01)
+    log = train(spec).log
+    assert (log["distance"][:, -1] > 0).all()
+    trainer = Trainer(spec)
+    trainer.advance()
+    for position, stacked in enumerate(trainer._stack.parameters()):
+        for s, policy in enumerate(trainer.policies):
+            assert torch.equal(stacked[s : s + 1], list(policy.parameters())[position])
+
+
+@pytest.mark.parametrize("optimizer", ["nesterov", "ghadimi_lan", "theorem1"])
+def test_iterates_are_evaluated_where_they_say(optimizer):
+    logs = {
+        iterate: train(
+            cartpole(optimizer=optimizer, iterate=iterate, lr=2.0, evaluation_episodes=20)
+        ).log
+        for iterate in ("y", "x", "x_bar")
+    }
+    for one, other in itertools.combinations(logs.values(), 2):
+        same_columns(one, other, ["return", "distance", "gradient_norm"])  # training is at y
+        same_one, same_other = one["evaluation_return"], other["evaluation_return"]
+        assert (same_one[:, 0] == same_other[:, 0]).all()  # all sequences start at x_0
+        assert (same_one != same_other).any()
+
+
+def test_evaluation_at_x_bar_is_that_of_x_bar():
+    spec = cartpole(optimizer="nesterov", iterate="x_bar", lr=2.0, runs=1)
+    trainer = Trainer(spec)
+    for _ in range(2):
+        trainer.advance()
+    optimizer, policy = trainer._optimizers[0], trainer.policies[0]
+    with optimizer.at("x_bar"):
+        stream = spec.stream(0, EVALUATE, 2)
+        episodes = collect_episodes(policy, make_simulator("CartPole-v0"), 4, rng=[stream])
+    trainer.advance()
+    assert trainer.log["evaluation_return"][0, 2] == episodes.returns.mean()
+
+
+def test_all_iterates_of_sgd_are_one():
+    logs = [
+        train(cartpole(optimizer="sgd", iterate=iterate)).log for iterate in ("y", "x", "x_bar")
+    ]
+    same_columns(logs[0], logs[1])
+    same_columns(logs[0], logs[2])
+
+
+# --- readings --------------------------------------------------------------------------------------
+def test_first_row_has_no_baseline_to_subtract():
+    plain, linear = (
+        run(small(optimizer="sgd")).log,
+        run(small(optimizer="sgd", baseline="linear")).log,
+    )
+    assert plain["gradient_norm"][0, 0] == linear["gradient_norm"][0, 0]
+    assert plain["gradient_norm"][0, 1] != linear["gradient_norm"][0, 1]
+
+
+@pytest.mark.parametrize(
+    ("transition", "same"), [(CHAIN, True), (ENDLESS, False)], ids=["ends at the limit", "cut"]
+)
+def test_termination_wins_over_the_time_limit(transition, same):
+    # In the chain every episode ends in the very step of the limit: there is nothing to bootstrap.
+    logs = [
+        run(small(baseline="linear", time_limit=how, optimizer="sgd"), transition).log
+        for how in ("terminal", "bootstrap")
+    ]
+    assert (logs[0]["terminated"] == float(same)).all()
+    equal = logs[0]["gradient_norm"] == logs[1]["gradient_norm"]
+    assert equal[0, 0]  # before the first fit the prediction is 0
+    assert equal.all() == same
+
+
+def test_bootstrapped_returns_of_a_constant_reward_approach_the_endless_sum():
+    # With reward 1 and no end the value is 1 / (1 - discount); cut after 3 steps it is at most 3.
+    spec = small(
+        baseline="linear", time_limit="bootstrap", discount=0.5, iterations=40, lr=1e-9, batch=40
+    )
+    trainer = Trainer(spec, simulator=SmallMDP(ENDLESS, np.ones((STATES, 2))))
+    while not trainer.done:
+        trainer.advance()
+    predicted = trainer._baselines[0].predict(np.eye(STATES)[[0]], [0])
+    assert predicted[0] == pytest.approx(2.0, abs=0.01)
+
+
+def test_next_batch_is_the_batch_of_the_row():
+    log = train(cartpole(evaluation="next_batch")).log
+    assert (log["evaluation_return"] == log["return"]).all()
+    assert (log["evaluation_length"] == log["length"]).all()
+
+
+def test_separate_and_next_batch_estimate_the_same_mean():
+    # 100 runs, paired: each policy is evaluated by its own batch and by fresh episodes.
+    spec = small(runs=100, batch=20, evaluation_episodes=20, iterations=3, optimizer="nesterov")
+    fresh, batch = run(spec).log, run(small(**{**vars(spec), "evaluation": "next_batch"})).log
+    difference = (fresh["evaluation_return"] - batch["evaluation_return"]).ravel()
+    error = difference.std(ddof=1) / np.sqrt(difference.size)
+    assert 0 < error < 0.03
+    assert abs(difference.mean()) < 3.5 * error
+
+
+@pytest.mark.parametrize("evaluation", ["separate", "next_batch", "none"])
+def test_evaluation_leaves_the_training_as_it_is(evaluation):
+    one, other = train(cartpole()).log, train(cartpole(evaluation=evaluation)).log
+    columns = [name for name in one.columns if not name.startswith("evaluation")]
+    same_columns(one, other, columns)
+    assert ("evaluation_return" in other.columns) == (evaluation != "none")
+
+
+# --- randomness ------------------------------------------------------------------------------------
+def test_variants_are_paired():
+    logs = [train(cartpole(optimizer=o, lr=lr)).log for o in NAMED for lr in (0.1, 0.7)]
+    for log in logs[1:]:
+        for name in ("return", "gradient_norm", "evaluation_return"):
+            assert (log[name][:, 0] == logs[0][name][:, 0]).all()
+
+
+def test_shared_and_own_initial_policies():
+    shared = Trainer(cartpole(initial="shared")).policies
+    own = Trainer(cartpole()).policies
+    weights = [[list(p.parameters())[0] for p in policies] for policies in (shared, own)]
+    assert all(torch.equal(weights[0][0], w) for w in weights[0])
+    for one, other in itertools.combinations(weights[1], 2):
+        assert not torch.equal(one, other)
+    log = train(cartpole(initial="shared", batch=40)).log
+    assert len(set(log["return"][:, 0])) == 3  # but each run has its own noise
+
+
+def test_streams_are_all_different():
+    spec = cartpole()
+    keys = [(INITIAL,)]
+    keys += [(r, INITIAL) for r in range(10)]
+    keys += [(r, purpose, k) for r in range(10) for purpose in (TRAIN, EVALUATE) for k in range(50)]
+    draws = {spec.stream(*key).integers(2**63) for key in keys}
+    draws |= {cartpole(seed=1).stream(*key).integers(2**63) for key in keys}
+    assert len(draws) == 2 * len(keys)
+
+
+@pytest.mark.parametrize("changes", [{"baseline": "linear"}, {"dtype": "float32", "lr": 1.0}])
+def test_a_run_gives_the_same_bits_alone_and_in_company(changes):
+    changes = {**changes, "iterations": 6, "batch": 7, "lr": 1.0}
+    together = train(cartpole(runs=(4, 0, 9), **changes)).log
+    for s, number in enumerate((4, 0, 9)):
+        alone = train(cartpole(runs=(number,), **changes)).log
+        for name in together.columns:
+            assert together[name][s].tobytes() == alone[name][0].tobytes(), name
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_threads_of_torch_change_nothing_and_come_back(threads):
+    expected = train(cartpole(baseline="linear")).log
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        same_columns(expected, train(cartpole(baseline="linear")).log)
+        assert torch.get_num_threads() == threads
+        with pytest.raises(Diverged):
+            train(cartpole(optimizer="sgd", lr=1e308))
+        assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_global_random_state_is_neither_read_nor_written():
+    def states():
+        legacy = np.random.get_state()  # noqa: NPY002
+        return random.getstate(), legacy[1].tobytes(), torch.get_rng_state().numpy().tobytes()
+
+    before = states()
+    first = train(cartpole()).log
+    assert states() == before
+    random.seed(1)
+    torch.manual_seed(1)
+    np.random.seed(1)  # noqa: NPY002
+    same_columns(first, train(cartpole()).log)
+
+
+SCRIPT = """
+import hashlib
+from amgd.reinforce.training import TrainingSpec, train
+spec = TrainingSpec(environment="CartPole-v0", hidden=(8,), iterations=3, batch=5,
+                    evaluation_episodes=4, runs=3)
+log = train(spec).log
+data = b"".join(name.encode() + log[name].tobytes() for name in log.columns)
+print(hashlib.sha256(data).hexdigest())
+"""
+
+
+def test_another_process_gives_the_same_bits():
+    hashes = []
+    for seed, threads in (("1", "1"), ("2", "2")):
+        environment = {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads, "PATH": ""}
+        command = [sys.executable, "-c", SCRIPT]
+        done = subprocess.run(command, capture_output=True, env=environment, check=True, text=True)
+        hashes.append(done.stdout)
+    assert hashes[0] == hashes[1]
+    assert len(hashes[0].strip()) == 64
+
+
+# --- saving ----------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "changes",
+    [{"optimizer": name} for name in NAMED]
+    + [
+        {"optimizer": ADAM, "lr": 0.01},
+        {"baseline": "linear", "time_limit": "bootstrap"},
+        {"iterate": "x", "dtype": "float32"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("stop", [0, 2, 4])
+def test_resumed_run_is_bit_equal(changes, stop):
+    spec = cartpole(runs=2, **changes)
+    straight, first, second = Trainer(spec), Trainer(spec), Trainer(spec)
+    for _ in range(stop):
+        first.advance()
+    file = io.BytesIO()
+    torch.save(first.state_dict(), file)
+    file.seek(0)
+    second.load_state_dict(torch.load(file, weights_only=True))
+    while not straight.done:
+        straight.advance()
+    while not second.done:
+        second.advance()
+    same_columns(straight.log, second.log)
+    for p, q in zip(straight.policies, second.policies, strict=True):
+        assert all(torch.equal(a, b) for a, b in zip(p.parameters(), q.parameters(), strict=True))
+
+
+def test_saved_state_does_not_follow_the_run():
+    trainer = Trainer(cartpole())
+    trainer.advance()
+    state = trainer.state_dict()
+    kept = pickle.dumps(state)
+    trainer.advance()
+    assert pickle.dumps(state) == kept
+
+
+@pytest.mark.parametrize(
+    "changes", [{"runs": 2}, {"runs": (0, 1, 3)}, {"baseline": "linear"}, {"hidden": (9,)}], ids=str
+)
+def test_foreign_state_is_refused(changes):
+    state = Trainer(cartpole()).state_dict()
+    with pytest.raises((ValueError, RuntimeError), match="the state must be one of|size mismatch"):
+        Trainer(cartpole(**changes)).load_state_dict(state)
+
+
+# --- failures --------------------------------------------------------------------------------------
+def test_blown_up_parameters_are_named_and_the_log_kept():
+    with pytest.raises(
+        Diverged, match=r"iteration 1, seed 7, run 5: a parameter is not finite"
+    ) as info:
+        train(cartpole(optimizer="sgd", lr=1e308, seed=7, runs=(5, 6), batch=20, advantages="raw"))
+    error = info.value
+    assert (error.iteration, error.seed, error.run, error.quantity) == (1, 7, 5, "a parameter")
+    assert len(error.log) == 1
+    assert np.isfinite(error.log["return"]).all()
+    copy = pickle.loads(pickle.dumps(error))
+    assert str(copy) == str(error)
+    assert copy.log["return"].tolist() == error.log["return"].tolist()
+
+
+@pytest.mark.parametrize("culprit", [0, 1, 2])
+def test_the_run_that_failed_is_found_in_the_stack(culprit):
+    trainer = Trainer(cartpole(runs=(10, 11, 12)))
+    trainer.advance()
+    with torch.no_grad():
+        next(trainer.policies[culprit].parameters()).fill_(torch.nan)
+    with pytest.raises(
+        Diverged, match=f"iteration 1, seed 0, run {10 + culprit}: an episode"
+    ) as info:
+        trainer.advance()
+    assert isinstance(info.value.__cause__, FloatingPointError)
+    assert len(info.value.log) == 1
+
+
+class FailsLater(SmallMDP):
+    """Gives a reward that is not finite in the batch number `fatal`."""
+
+    batches, fatal = 0, 6
+
+    def _start(self, rows):
+        self.batches += 1
+        if self.batches == self.fatal:
+            self.reward = np.full_like(REWARD, np.nan)
+        return super()._start(rows)
+
+
+def test_reward_that_is_not_a_number_stops_the_run():
+    with pytest.raises(Diverged, match="every reward must be finite") as info:
+        train(small(iterations=9), simulator=FailsLater())  # two batches a row
+    assert info.value.iteration == 2
+    assert len(info.value.log) == 2
+
+
+def test_overflowing_returns_are_named():
+    reward = np.full_like(REWARD, 1e308)
+    with pytest.raises(Diverged, match="a return to go is not finite"):
+        run(small(discount=1.0), ENDLESS, reward)
+
+
+def test_advance_after_the_end_is_refused():
+    trainer = Trainer(small(iterations=0), simulator=SmallMDP())
+    trainer.advance()
+    with pytest.raises(RuntimeError, match="all 1 rows are there"):
+        trainer.advance()
+
+
+def test_unknown_column_is_named():
+    with pytest.raises(KeyError, match="no column 'reward': the log has return, length"):
+        run(small())  # a log
+        run(small()).log["reward"]
+
+
+def test_times_are_kept_apart_and_add_up():
+    log = train(cartpole()).log
+    assert set(log.seconds) == {"physics", "policy", "weights", "update", "evaluation", "total"}
+    assert not set(log.seconds) & set(log.columns)
+    parts = sum(log.seconds[name] for name in log.seconds if name != "total")
+    assert (parts <= log.seconds["total"]).all()
+    assert all((seconds >= 0).all() for seconds in log.seconds.values())
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"environment": 3}, TypeError, "environment must be a str"),
+        ({"hidden": 8}, TypeError, "hidden must be a tuple"),
+        ({"hidden": (0,)}, ValueError, "an entry of hidden must be at least 1"),
+        ({"iterations": -1}, ValueError, "iterations must be at least 0"),
+        ({"iterations": 2.0}, TypeError, "iterations must be an integer"),
+        ({"batch": 0}, ValueError, "batch must be at least 1"),
+        ({"batch": True}, TypeError, "batch must be an integer"),
+        ({"evaluation_episodes": 0}, ValueError, "evaluation_episodes must be at least 1"),
+        ({"horizon": 0}, ValueError, "horizon must be at least 1"),
+        ({"lr": 0.0}, ValueError, "lr must lie"),
+        ({"lr": np.nan}, ValueError, "lr must lie"),
+        ({"discount": 1.01}, ValueError, "discount must lie"),
+        ({"floor": 0.0}, ValueError, "floor must lie"),
+        ({"momentum": 1.0, "optimizer": "nesterov"}, ValueError, "momentum must lie"),
+        ({"momentum": 0.9}, ValueError, "momentum belongs to optimizer='nesterov'"),
+        ({"momentum": 0.9, "optimizer": "matched"}, ValueError, "momentum belongs to"),
+        ({"optimizer": "adam"}, ValueError, "optimizer must be one of 'sgd'"),
+        ({"matched_to": "sgd"}, ValueError, "matched_to must be one of"),
+        ({"loss": "mean"}, ValueError, "loss must be one of"),
+        ({"advantages": "none"}, ValueError, "advantages must be one of"),
+        ({"weigh_by_time": 1}, TypeError, "weigh_by_time must be True or False"),
+        ({"baseline": "value"}, ValueError, "baseline must be one of"),
+        ({"time_limit": "bootstrap"}, ValueError, "needs a baseline"),
+        ({"time_limit": "none"}, ValueError, "time_limit must be one of"),
+        ({"iterate": "z"}, ValueError, "iterate must be one of"),
+        ({"iterate": "x", "evaluation": "next_batch"}, ValueError, "sees the iterate y alone"),
+        ({"evaluation": "greedy"}, ValueError, "evaluation must be one of"),
+        ({"std": "fixed"}, ValueError, "std must be one of"),
+        ({"initial": "same"}, ValueError, "initial must be one of"),
+        ({"dtype": "float16"}, ValueError, "dtype must be one of"),
+        ({"seed": -1}, ValueError, "seed must be at least 0"),
+        ({"runs": 0}, ValueError, "runs must be at least 1"),
+        ({"runs": ()}, ValueError, "runs must be different numbers"),
+        ({"runs": (1, 1)}, ValueError, "runs must be different numbers"),
+        ({"runs": (-1,)}, ValueError, "an entry of runs must be at least 0"),
+        ({"runs": "3"}, TypeError, "runs must be an integer"),
+        ({"options": [1]}, TypeError, "options must be a dict"),
+        ({"threads": 0}, ValueError, "threads must be at least 1"),
+    ],
+    ids=str,
+)
+def test_bad_spec_is_refused(changes, error, message):
+    with pytest.raises(error, match=message):
+        cartpole(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"environment": "CartPole-v9"}, ValueError, "name must be a registered environment"),
+        ({"environment": "Swimmer-v2"}, ValueError, "Swimmer-v5 replaces it"),
+        ({"horizon": 201}, ValueError, "horizon must be at most the registered limit 200"),
+        ({"optimizer": lambda p, lr: None}, TypeError, "optimizer must make a torch.optim.Opt"),
+        ({"optimizer": torch.optim.LBFGS}, TypeError, "without a closure: got LBFGS"),
+        ({"optimizer": ADAM, "iterate": "x"}, ValueError, "needs the optimizer AMGD, .* got Adam"),
+    ],
+    ids=str,
+)
+def test_what_the_environment_cannot_do_is_refused(changes, error, message):
+    with pytest.raises(error, match=message):
+        Trainer(cartpole(**changes)).advance()
+
+
+def test_simulator_must_be_the_one_of_the_spec():
+    with pytest.raises(ValueError, match="simulator must be one of CartPole-v0"):
+        train(cartpole(), simulator=SmallMDP())
+    with pytest.raises(TypeError, match="simulator must be a Simulator"):
+        train(cartpole(), simulator="CartPole-v0")
+    with pytest.raises(TypeError, match="spec must be a TrainingSpec"):
+        train({"environment": "CartPole-v0"})
+
+
+def test_spec_is_frozen_equal_and_hashable():
+    assert small() == small()
+    assert hash(small()) == hash(small())
+    assert small() != small(lr=0.1)
+    assert cartpole(runs=3) == cartpole(runs=[0, 1, 2])
+    with pytest.raises(AttributeError):
+        small().lr = 1.0
+
+
+def test_a_policy_of_another_size_cannot_slip_in():
+    assert make_policy().sizes == (STATES, 2)
+    assert Trainer(cartpole(hidden=())).policies[0].sizes == (4, 2)
