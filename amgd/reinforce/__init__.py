@@ -1,16 +1,46 @@
-"""REINFORCE and its accelerated form: policies, simulators, episodes."""
+"""REINFORCE and its accelerated form: policies, simulators, episodes, gradient, training."""
 
+from amgd.reinforce.baselines import LinearBaseline
 from amgd.reinforce.episodes import Episodes, collect_episodes
+from amgd.reinforce.gradient import (
+    policy_gradient,
+    policy_gradient_loss,
+    returns_to_go,
+    standardise,
+    step_weights,
+)
 from amgd.reinforce.policies import GaussianPolicy, Policy, SoftmaxPolicy, policy_for
 from amgd.reinforce.simulators import Simulator, make_simulator
+from amgd.reinforce.training import (
+    Diverged,
+    Trainer,
+    TrainingLog,
+    TrainingResult,
+    TrainingSpec,
+    matched,
+    train,
+)
 
 __all__ = [
+    "Diverged",
     "Episodes",
     "GaussianPolicy",
+    "LinearBaseline",
     "Policy",
     "Simulator",
     "SoftmaxPolicy",
+    "Trainer",
+    "TrainingLog",
+    "TrainingResult",
+    "TrainingSpec",
     "collect_episodes",
     "make_simulator",
+    "matched",
     "policy_for",
+    "policy_gradient",
+    "policy_gradient_loss",
+    "returns_to_go",
+    "standardise",
+    "step_weights",
+    "train",
 ]

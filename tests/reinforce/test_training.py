@@ -22,7 +22,6 @@ from small_mdp import (
     exact_gradient,
     exact_value,
     gradient_of,
-    make_policy,
 )
 
 from amgd.descent import steps as step_sizes
@@ -388,7 +387,7 @@ def test_variants_are_paired():
 def test_shared_and_own_initial_policies():
     shared = Trainer(cartpole(initial="shared")).policies
     own = Trainer(cartpole()).policies
-    weights = [[list(p.parameters())[0] for p in policies] for policies in (shared, own)]
+    weights = [[next(iter(p.parameters())) for p in policies] for policies in (shared, own)]
     assert all(torch.equal(weights[0][0], w) for w in weights[0])
     for one, other in itertools.combinations(weights[1], 2):
         assert not torch.equal(one, other)
@@ -446,25 +445,20 @@ def test_global_random_state_is_neither_read_nor_written():
 
 
 SCRIPT = """
-import hashlib
 from amgd.reinforce.training import TrainingSpec, train
 spec = TrainingSpec(environment="CartPole-v0", hidden=(8,), iterations=3, batch=5,
                     evaluation_episodes=4, runs=3)
 log = train(spec).log
-data = b"".join(name.encode() + log[name].tobytes() for name in log.columns)
-print(hashlib.sha256(data).hexdigest())
+print({name: log[name].tobytes().hex() for name in log.columns})
 """
 
 
 def test_another_process_gives_the_same_bits():
-    hashes = []
-    for seed, threads in (("1", "1"), ("2", "2")):
-        environment = {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads, "PATH": ""}
-        command = [sys.executable, "-c", SCRIPT]
-        done = subprocess.run(command, capture_output=True, env=environment, check=True, text=True)
-        hashes.append(done.stdout)
-    assert hashes[0] == hashes[1]
-    assert len(hashes[0].strip()) == 64
+    environment = {"PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "2", "PATH": ""}
+    command = [sys.executable, "-c", SCRIPT]
+    done = subprocess.run(command, capture_output=True, env=environment, check=True, text=True)
+    log = train(cartpole()).log
+    assert done.stdout.strip() == str({name: log[name].tobytes().hex() for name in log.columns})
 
 
 # --- saving ----------------------------------------------------------------------------------------
@@ -511,7 +505,7 @@ def test_saved_state_does_not_follow_the_run():
 )
 def test_foreign_state_is_refused(changes):
     state = Trainer(cartpole()).state_dict()
-    with pytest.raises((ValueError, RuntimeError), match="the state must be one of|size mismatch"):
+    with pytest.raises((ValueError, RuntimeError), match=r"must be one of runs|size mismatch"):
         Trainer(cartpole(**changes)).load_state_dict(state)
 
 
@@ -577,9 +571,9 @@ def test_advance_after_the_end_is_refused():
 
 
 def test_unknown_column_is_named():
+    log = run(small(iterations=0)).log
     with pytest.raises(KeyError, match="no column 'reward': the log has return, length"):
-        run(small())  # a log
-        run(small()).log["reward"]
+        log["reward"]
 
 
 def test_times_are_kept_apart_and_add_up():
@@ -673,8 +667,3 @@ def test_spec_is_frozen_equal_and_hashable():
     assert cartpole(runs=3) == cartpole(runs=[0, 1, 2])
     with pytest.raises(AttributeError):
         small().lr = 1.0
-
-
-def test_a_policy_of_another_size_cannot_slip_in():
-    assert make_policy().sizes == (STATES, 2)
-    assert Trainer(cartpole(hidden=())).policies[0].sizes == (4, 2)
