@@ -48,7 +48,7 @@ Advantages = Literal["raw", "centred", "normalised"]
 LOSSES = ("step_mean", "episode_mean", "episode_sum")
 ADVANTAGES = ("raw", "centred", "normalised")
 
-ROWS = 4096  # steps that go through the network at once: the activations stay in the cache
+ROWS = 8192  # steps that go through the network at once: bounds the memory of the activations
 
 
 def returns_to_go(
@@ -262,7 +262,7 @@ def policy_gradient(
             f"policy must be a single one: got {policy.replicates} replicates; give each of them "
             "its own episodes, as Episodes.replicate does"
         )
-    rows = _checks.integer("rows", rows, 1, "4096 suits a processor's cache")
+    rows = _checks.integer("rows", rows, 1, "8192 is the default")
     given = _checks.array("weights", weights, (episodes.n_steps,), "pass one for each step")
     factors = torch.as_tensor(given, dtype=policy.dtype)
     observations = torch.as_tensor(episodes.observations, dtype=policy.dtype)

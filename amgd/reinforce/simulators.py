@@ -539,7 +539,9 @@ class Robot(Simulator):
         if task.contacts_from is not None:
             self.observation_size += 6 * int(model.nbody - task.contacts_from)
         self._batch: Any = None
+        # The rows of the batch that run: numbers, and as an index a slice while all of them do.
         self._ids: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+        self._rows: slice | NDArray[np.int32] = slice(None)
         # Views of the batch, made with it.
         self._qpos: FloatArray
         self._qvel: FloatArray
@@ -548,12 +550,12 @@ class Robot(Simulator):
     @property
     def positions(self) -> FloatArray:
         """Positions qpos of the running episodes, (n, nq)."""
-        return np.array(self._qpos[self._ids])
+        return np.array(self._qpos[self._rows])
 
     @property
     def velocities(self) -> FloatArray:
         """Velocities qvel of the running episodes, (n, nv)."""
-        return np.array(self._qvel[self._ids])
+        return np.array(self._qvel[self._rows])
 
     def initial(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Draw n rows (qpos, qvel): the rest position with noise."""
@@ -583,7 +585,9 @@ class Robot(Simulator):
                 self._n_contacts = batch.ncon
                 self._data = self._mj.MjData(self._model)
                 self._forces = self._data.cfrc_ext
-        self._ids = np.arange(n, dtype=np.int32)
+            bad = self._mj.mjtWarning
+            self._diverged = batch.warning[:, bad.mjWARN_BADQPOS : bad.mjWARN_BADQACC + 1, 1]
+        self._ids, self._rows = np.arange(n, dtype=np.int32), slice(None)
 
     def _start(self, rows: NDArray[Any]) -> Observations:
         self._allocate(len(rows))
@@ -599,7 +603,7 @@ class Robot(Simulator):
     def _step(self, actions: NDArray[Any]) -> Step:
         task = self._task
         actions = np.clip(actions, self.low, self.high)
-        self._ctrl[self._ids] = actions
+        self._ctrl[self._rows] = actions
         self._advance()
         before, self._x = self._x, self._place()
         forces = self._contact_forces()
@@ -620,15 +624,13 @@ class Robot(Simulator):
         return Step(observations, rewards, ~healthy, np.zeros(len(actions), dtype=bool))
 
     def _advance(self) -> None:
-        batch, mujoco = self._batch, self._mj
-        batch.step(None if len(self._ids) == batch.nsim else self._ids, self._task.frame_skip)
-        first, last = mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQACC
-        diverged = batch.warning[self._ids, int(first) : int(last) + 1, 1].any(axis=1)
-        if diverged.any():
+        every = isinstance(self._rows, slice)
+        self._batch.step(None if every else self._ids, self._task.frame_skip)
+        if self._diverged.any():
+            row = int(np.nonzero(self._diverged)[0][0])
             raise FloatingPointError(
-                f"{self.name}: the physics must stay finite: episode "
-                f"{self.episodes[diverged][0]} diverged at step {self.elapsed}; "
-                "look at the actions just before"
+                f"{self.name}: the physics must stay finite: episode {row} diverged at step "
+                f"{self.elapsed}; look at the actions just before"
             )
 
     def _place(self) -> FloatArray:
@@ -637,47 +639,47 @@ class Robot(Simulator):
         An ant's is that of its torso as MuJoCo last computed it, one physics step behind qpos.
         """
         if self._task.torso_velocity:
-            return np.array(self._places[self._ids, 1, 0])
-        return np.array(self._qpos[self._ids, 0])
+            return np.array(self._places[self._rows, 1, 0])
+        return np.array(self._qpos[self._rows, 0])
 
     def _healthy(self) -> BoolArray:
         """Return whether each episode goes on; NaN compares false, so it ends one."""
-        positions, velocities = self.positions, self.velocities
+        if self._task.healthy is None:
+            return np.ones(len(self._ids), dtype=bool)
+        positions = self._qpos[self._rows]
         if self._task.healthy == "walker":
             height, angle = positions[:, 1], positions[:, 2]
             return (height > 0.8) & (height < 2.0) & (np.abs(angle) < 1.0)
-        if self._task.healthy == "ant":
-            height = positions[:, 2]
-            finite = np.isfinite(np.concatenate((positions, velocities), axis=1)).all(axis=1)
-            return np.asarray(finite & (height >= 0.2) & (height <= 1.0))
-        return np.ones(len(self._ids), dtype=bool)
+        height = positions[:, 2]
+        state = np.concatenate((positions, self._qvel[self._rows]), axis=1)
+        return np.asarray(np.isfinite(state).all(axis=1) & (height >= 0.2) & (height <= 1.0))
 
     def _no_forces(self) -> FloatArray:
-        return np.zeros((len(self._ids), self._model.nbody, 6))
+        return np.zeros((len(self._ids), self._model.nbody if self._task.contact_cost else 0, 6))
 
     def _contact_forces(self) -> FloatArray:
         """Return the contact forces on each body, clipped to [-1, 1], (n, nbody, 6)."""
         forces = self._no_forces()
         if self._task.contact_cost:
-            for row in np.flatnonzero(self._n_contacts[self._ids]):
-                self._batch.get_data(int(self._ids[row]), self._data)
+            for i in np.flatnonzero(self._n_contacts[self._rows]):
+                self._batch.get_data(int(self._ids[i]), self._data)
                 self._mj.mj_rnePostConstraint(self._model, self._data)
-                forces[row] = self._forces
+                forces[i] = self._forces
             np.clip(forces, -1.0, 1.0, out=forces)
         return forces
 
     def _observe(self, forces: FloatArray) -> Observations:
         task = self._task
-        velocities = self._qvel[self._ids]
+        velocities = self._qvel[self._rows]
         if task.velocity_clip is not None:
             velocities = np.clip(velocities, -task.velocity_clip, task.velocity_clip)
-        parts = [self._qpos[self._ids, task.skipped :], velocities]
+        parts = [self._qpos[self._rows, task.skipped :], velocities]
         if task.contacts_from is not None:
             parts.append(forces[:, task.contacts_from :].reshape(len(self._ids), -1))
         return np.concatenate(parts, axis=1)
 
     def _compact(self, keep: BoolArray) -> None:
-        self._ids = self._ids[keep]
+        self._ids = self._rows = self._ids[keep]
         self._x = self._x[keep]
 
     def _get_state(self) -> State:

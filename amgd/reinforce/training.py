@@ -9,13 +9,14 @@ drawn from it, its gradient, its distance from the start, its evaluation.  So al
 belong to the same parameters, and K updates take K + 1 batches.
 
 **Randomness.**  The stream of a batch is the child of one `SeedSequence` with the key
-(run, purpose, k); the initial policy has the key (run, purpose), or (purpose,) if all runs share
-it.  So two specs that differ in the optimizer start from the same policy and meet the same noise
+(run, purpose, k), that of a part of an evaluation has the key (run, purpose, k, part); the initial
+policy has the key (run, purpose), or (purpose,) if all runs share it.  So two specs that differ in the optimizer start from the same policy and meet the same noise
 in every iteration, whatever the evaluation draws, and a stopped run goes on without any state of a
 generator.
 
-**Several runs.**  The policies of all runs are slices of one stack, so that in classic control all
-runs act and advance together.  A slice is computed in the same way whatever the others hold: a run
+**Several runs.**  In classic control a step costs about the same for 25 episodes and for 750.  So
+the batches of all runs, and the fresh episodes of their evaluations, advance together, with the
+policies stacked.  Each policy of a stack is computed in the same way whatever the others are: a run
 gives the same bits alone and in company, and for any number of threads.
 
 **Matched steps.**  Accelerated methods move further per gradient.  Along a gradient G that does not
@@ -36,9 +37,9 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -135,7 +136,7 @@ class TrainingSpec:
         Fresh episodes, as in the paper, or the batch of the same row, which costs nothing and is a
         sample of the iterate y.  Actions are drawn as in training.
     evaluation_episodes : int
-        Number of fresh episodes.
+        Number of fresh episodes.  A multiple of `batch` lets classic control do both in one go.
     std, floor
         Of a Gaussian policy, see `GaussianPolicy`.
     initial : "own" or "shared"
@@ -356,8 +357,9 @@ class TrainingLog:
         same bits on the same machine.
     seconds : dict of str to array (rows,)
         Wall-clock time of all runs together: ``physics``, ``policy`` (choosing actions),
-        ``weights`` (returns, baseline), ``update`` (gradient and step), ``evaluation``, and
-        ``total``, which has the bookkeeping too.
+        ``weights`` (returns, baseline), ``update`` (gradient and step), ``evaluation`` (its physics
+        and policy), and ``total``, which has the bookkeeping too.  Time in one go with others is
+        split by steps.
     """
 
     runs: tuple[int, ...]
@@ -470,9 +472,9 @@ class Trainer:
             )
         self.runs: tuple[int, ...] = _run_numbers(spec.runs)
         self.k = 0
-        self.policies = [self._policy([generator]) for generator in self._initial_streams()]
-        self._stack = self._policy(self._initial_streams())
-        _share_memory(self._stack, self.policies)
+        keys = [(run, INITIAL) if spec.initial == "own" else (INITIAL,) for run in self.runs]
+        self.policies = [self._policy([spec.stream(*key)]) for key in keys]
+        self._stacks: dict[int, Policy] = {}  # by their number of policies
         self._start = [_flat(policy) for policy in self.policies]
         self._optimizers = [spec.make_optimizer(list(p.parameters())) for p in self.policies]
         if spec.iterate != "y" and not all(isinstance(o, AMGD) for o in self._optimizers):
@@ -513,26 +515,32 @@ class Trainer:
 
     def _advance(self) -> None:
         spec, clock = self.spec, _Stopwatch()
-        batches, physics, acting = self._collect(TRAIN, spec.batch)
+        trials = self._trials()
+        episodes = self._collect(trials)
+        batches = episodes[: len(self.runs)]
+        fresh = episodes[len(self.runs) :]
         clock.lap("collect")
         weights = [self._weights(s, batch) for s, batch in enumerate(batches)]
         clock.lap("weights")
         passes = zip(self.policies, batches, weights, strict=True)
         statistics = [policy_gradient(*arguments) for arguments in passes]
-        for s, one in enumerate(statistics):
-            self._require_finite(s, one.loss, "the loss")
-            self._require_finite(s, one.norm, "the gradient")
+        for run, one in zip(self.runs, statistics, strict=True):
+            self._require_finite(run, one.loss, "the loss")
+            self._require_finite(run, one.norm, "the gradient")
         row = {
-            **_summary(batches),
+            **_summary([[batch] for batch in batches]),
             "distance": self._distances(),
             "gradient_norm": [one.norm for one in statistics],
             "entropy": [one.entropy for one in statistics],
         }
-        if self._stack.action_kind == "continuous":
+        if self.policies[0].action_kind == "continuous":
             row["std"] = [one.std or 0.0 for one in statistics]
-        clock.lap("update")
-        row.update(self._evaluate(batches))
-        clock.lap("evaluation")
+        if spec.evaluation != "none":
+            # The parts of a run stand together; those of next_batch are the batch itself.
+            parts = len(fresh) // len(self.runs)
+            own = [fresh[s * parts : (s + 1) * parts] or [batches[s]] for s in range(len(batches))]
+            summary = _summary(own)
+            row.update({f"evaluation_{name}": summary[name] for name in ("return", "length")})
         final = self.k == spec.iterations
         if not final:
             for optimizer in self._optimizers:
@@ -540,9 +548,11 @@ class Trainer:
         clock.lap("update")
 
         seconds = {
-            "physics": physics,
-            "policy": acting,
-            **{phase: clock.seconds[phase] for phase in ("weights", "update", "evaluation")},
+            "physics": sum(batch.seconds_physics for batch in batches),
+            "policy": sum(batch.seconds_policy for batch in batches),
+            "weights": clock.seconds["weights"],
+            "update": clock.seconds["update"],
+            "evaluation": sum(part.seconds_physics + part.seconds_policy for part in fresh),
             "total": sum(clock.seconds.values()),
         }
         for name, values in row.items():
@@ -551,34 +561,63 @@ class Trainer:
             self._seconds.setdefault(phase, []).append(value)
         self.k += 1
         if not final:
-            for s, distance in enumerate(self._distances()):
-                self._require_finite(s, distance, "a parameter")
+            for run, distance in zip(self.runs, self._distances(), strict=True):
+                self._require_finite(run, distance, "a parameter")
 
-    def _collect(self, purpose: int, n: int) -> tuple[list[Episodes], float, float]:
-        """Draw n episodes of each run; return them and the seconds of physics and of the policy."""
-        horizon = self.spec.horizon
-        # In classic control a step costs about the same for 25 episodes and for 250.
-        if isinstance(self.simulator, CartPole | Acrobot) and len(self.runs) > 1:
+    def _trials(self) -> list[_Trial]:
+        """Return what row k draws: the batch of each run, then the parts of each evaluation."""
+        spec, k = self.spec, self.k
+        pairs = list(zip(self.runs, self.policies, strict=True))
+        trials = [_Trial(policy, spec.batch, (run, TRAIN, k)) for run, policy in pairs]
+        if spec.evaluation == "separate":
+            parts, left = divmod(spec.evaluation_episodes, spec.batch)
+            if left:
+                parts = 1
+            n = spec.evaluation_episodes // parts
+            for (run, policy), optimizer in zip(pairs, self._optimizers, strict=True):
+                evaluated = policy
+                if isinstance(optimizer, AMGD) and spec.iterate != "y":
+                    with optimizer.at(spec.iterate):
+                        evaluated = copy.deepcopy(policy)
+                trials += [_Trial(evaluated, n, (run, EVALUATE, k, part)) for part in range(parts)]
+        return trials
+
+    def _collect(self, trials: list[_Trial]) -> list[Episodes]:
+        """Return the episodes of each trial."""
+        if isinstance(self.simulator, CartPole | Acrobot):
             try:
-                all_runs = collect_episodes(
-                    self._stack, self.simulator, n, horizon=horizon, rng=self._streams(purpose)
-                )
+                return self._collect_together(trials)
             except FloatingPointError:
-                pass  # One run has failed.  Alone, each does what it did in the stack: see below.
-            else:
-                batches = [all_runs.replicate(s) for s in range(len(self.runs))]
-                return batches, all_runs.seconds_physics, all_runs.seconds_policy
-        batches = []
-        for s, generator in enumerate(self._streams(purpose)):
+                pass  # Alone, each trial does what it did in the stack: find out which has failed.
+        results = []
+        for trial in trials:
             try:
-                batch = collect_episodes(
-                    self.policies[s], self.simulator, n, horizon=horizon, rng=[generator]
-                )
+                results.append(self._run(trial.policy, trial.n, [trial.key]))
             except FloatingPointError as error:
-                raise self._diverged(s, f"an episode ({error})") from error
-            batches.append(batch)
-        physics = sum(batch.seconds_physics for batch in batches)
-        return batches, physics, sum(batch.seconds_policy for batch in batches)
+                raise self._diverged(trial.key[0], f"an episode ({error})") from error
+        return results
+
+    def _collect_together(self, trials: list[_Trial]) -> list[Episodes]:
+        """Do the same with one stack of policies for all trials of equally many episodes."""
+        found: dict[int, Episodes] = {}
+        for n in {trial.n: None for trial in trials}:
+            members = [i for i, trial in enumerate(trials) if trial.n == n]
+            stack = self._stacks.setdefault(len(members), self._policy_stack(len(members)))
+            _fill(stack, [trials[i].policy for i in members])
+            episodes = self._run(stack, n, [trials[i].key for i in members])
+            for position, i in enumerate(members):
+                one = episodes.replicate(position)
+                share = one.n_steps / episodes.n_steps
+                found[i] = replace(
+                    one,
+                    seconds_physics=share * episodes.seconds_physics,
+                    seconds_policy=share * episodes.seconds_policy,
+                )
+        return [found[i] for i in range(len(trials))]
+
+    def _run(self, policy: Policy, n: int, keys: list[tuple[int, ...]]) -> Episodes:
+        streams = [self.spec.stream(*key) for key in keys]
+        return collect_episodes(policy, self.simulator, n, horizon=self.spec.horizon, rng=streams)
 
     def _weights(self, s: int, batch: Episodes) -> FloatArray:
         """Return the weight of each step of one run's batch, and refit the run's baseline."""
@@ -591,50 +630,32 @@ class Trainer:
                 after = baseline.predict(batch.final_observations, batch.lengths)
                 final_values = np.where(batch.truncated, after, 0.0)
         returns = returns_to_go(batch.rewards, batch.lengths, spec.discount, final_values)
-        self._require_finite(s, np.abs(returns).max(), "a return to go")
+        self._require_finite(self.runs[s], np.abs(returns).max(), "a return to go")
         if baseline is not None:
             baseline.fit(batch.observations, batch.time, returns)
         advantages = standardise(returns - values, spec.advantages)
         discount = spec.discount if spec.weigh_by_time else None
         return step_weights(advantages, batch.lengths, spec.loss, discount)
 
-    def _evaluate(self, batches: list[Episodes]) -> dict[str, list[float]]:
-        if self.spec.evaluation == "none":
-            return {}
-        if self.spec.evaluation == "separate":
-            with ExitStack() as stack:
-                for optimizer in self._optimizers:
-                    if isinstance(optimizer, AMGD):
-                        stack.enter_context(optimizer.at(self.spec.iterate))
-                batches = self._collect(EVALUATE, self.spec.evaluation_episodes)[0]
-        summary = _summary(batches)
-        return {f"evaluation_{name}": summary[name] for name in ("return", "length")}
-
     def _distances(self) -> list[float]:
         pairs = zip(self.policies, self._start, strict=True)
         return [float((_flat(policy) - start).norm()) for policy, start in pairs]
 
-    def _require_finite(self, s: int, value: float, quantity: str) -> None:
+    def _require_finite(self, run: int, value: float, quantity: str) -> None:
         if not np.isfinite(value):
-            raise self._diverged(s, quantity)
+            raise self._diverged(run, quantity)
 
-    def _diverged(self, s: int, quantity: str) -> Diverged:
-        return Diverged(
-            self.k, self.spec.seed, self.runs[s], quantity, self.log, float(self.spec.lr)
-        )
-
-    def _initial_streams(self) -> list[np.random.Generator]:
-        own = self.spec.initial == "own"
-        return [self.spec.stream(*((run, INITIAL) if own else (INITIAL,))) for run in self.runs]
-
-    def _streams(self, purpose: int) -> list[np.random.Generator]:
-        return [self.spec.stream(run, purpose, self.k) for run in self.runs]
+    def _diverged(self, run: int, quantity: str) -> Diverged:
+        return Diverged(self.k, self.spec.seed, run, quantity, self.log, self.spec.lr)
 
     def _policy(self, rng: Generators) -> Policy:
         spec, dtype = self.spec, _DTYPES[self.spec.dtype]
         return policy_for(
             self.simulator, spec.hidden, rng=rng, std=spec.std, floor=spec.floor, dtype=dtype
         )
+
+    def _policy_stack(self, n: int) -> Policy:
+        return self._policy([np.random.default_rng(0)] * n)  # its weights get replaced
 
     def result(self) -> TrainingResult:
         """Return the log and the policies, as single ones that act on their own."""
@@ -678,7 +699,7 @@ class Trainer:
             )
         state = copy.deepcopy(state)
         for policy, saved in zip(self.policies, state["policies"], strict=True):
-            policy.load_state_dict(saved)  # in place, so the stack has it too
+            policy.load_state_dict(saved)
         for optimizer, saved in zip(self._optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(saved)
         for baseline, saved in zip(self._baselines, state["baselines"], strict=True):
@@ -726,23 +747,35 @@ def train(spec: TrainingSpec, *, simulator: Simulator | None = None) -> Training
 
 
 # --- small parts -----------------------------------------------------------------------------------
-def _share_memory(stack: Policy, policies: list[Policy]) -> None:
-    """Make the parameters of each policy slices of the stack's: what changes one changes both."""
-    slices = [list(policy.parameters()) for policy in policies]
-    for position, stacked in enumerate(stack.parameters()):
-        for s, parameters in enumerate(slices):
-            parameters[position].data = stacked.data[s : s + 1]
+class _Trial(NamedTuple):
+    """Episodes to be drawn: n of a policy (a stack of one), with the key of their stream."""
+
+    policy: Policy
+    n: int
+    key: tuple[int, ...]
+
+
+def _fill(stack: Policy, policies: list[Policy]) -> None:
+    """Copy policies into the slices of a stack."""
+    parameters = (policy.parameters() for policy in policies)
+    for stacked, *slices in zip(stack.parameters(), *parameters, strict=True):
+        stacked.data.copy_(torch.cat([p.data for p in slices]))
 
 
 def _flat(policy: Policy) -> torch.Tensor:
     return torch.cat([p.detach().flatten() for p in policy.parameters()])
 
 
-def _summary(batches: list[Episodes]) -> dict[str, list[float]]:
+def _summary(batches: list[list[Episodes]]) -> dict[str, list[float]]:
+    """Return means over the episodes of each run, which come in one or more parts."""
+
+    def means(of: Callable[[Episodes], Any]) -> list[float]:
+        return [float(np.concatenate([of(part) for part in parts]).mean()) for parts in batches]
+
     return {
-        "return": [float(batch.returns.mean()) for batch in batches],
-        "length": [float(batch.lengths.mean()) for batch in batches],
-        "terminated": [float(batch.terminated.mean()) for batch in batches],
+        "return": means(lambda part: part.returns),
+        "length": means(lambda part: part.lengths),
+        "terminated": means(lambda part: part.terminated),
     }
 
 
