@@ -269,14 +269,11 @@ FACTORIES = [
 
 @pytest.mark.parametrize("factory", FACTORIES, ids=str)
 def test_any_optimizer_trains_every_run_on_its_own(factory):
-    spec = cartpole(optimizer=factory, lr=0.01)
-    log = train(spec).log
+    log = train(cartpole(optimizer=factory, lr=0.01)).log
     assert (log["distance"][:, -1] > 0).all()
-    trainer = Trainer(spec)
-    trainer.advance()
-    for position, stacked in enumerate(trainer._stack.parameters()):
-        for s, policy in enumerate(trainer.policies):
-            assert torch.equal(stacked[s : s + 1], list(policy.parameters())[position])
+    for s in range(3):
+        alone = train(cartpole(optimizer=factory, lr=0.01, runs=(s,))).log
+        assert (alone["distance"][0] == log["distance"][s]).all()
 
 
 @pytest.mark.parametrize("optimizer", ["nesterov", "ghadimi_lan", "theorem1"])
@@ -294,6 +291,19 @@ def test_iterates_are_evaluated_where_they_say(optimizer):
         assert (same_one != same_other).any()
 
 
+def test_an_evaluation_in_parts_counts_every_episode_once():
+    spec = cartpole(runs=2, evaluation_episodes=15, iterations=0)
+    trainer = Trainer(spec)
+    trainer.advance()
+    for s, policy in enumerate(trainer.policies):
+        returns = []
+        for part in range(3):
+            stream = spec.stream(s, EVALUATE, 0, part)
+            simulator = make_simulator("CartPole-v0")
+            returns += collect_episodes(policy, simulator, 5, rng=[stream]).returns.tolist()
+        assert trainer.log["evaluation_return"][s, 0] == np.mean(returns)
+
+
 def test_evaluation_at_x_bar_is_that_of_x_bar():
     spec = cartpole(optimizer="nesterov", iterate="x_bar", lr=2.0, runs=1)
     trainer = Trainer(spec)
@@ -301,7 +311,7 @@ def test_evaluation_at_x_bar_is_that_of_x_bar():
         trainer.advance()
     optimizer, policy = trainer._optimizers[0], trainer.policies[0]
     with optimizer.at("x_bar"):
-        stream = spec.stream(0, EVALUATE, 2)
+        stream = spec.stream(0, EVALUATE, 2, 0)
         episodes = collect_episodes(policy, make_simulator("CartPole-v0"), 4, rng=[stream])
     trainer.advance()
     assert trainer.log["evaluation_return"][0, 2] == episodes.returns.mean()
@@ -399,15 +409,26 @@ def test_streams_are_all_different():
     spec = cartpole()
     keys = [(INITIAL,)]
     keys += [(r, INITIAL) for r in range(10)]
-    keys += [(r, purpose, k) for r in range(10) for purpose in (TRAIN, EVALUATE) for k in range(50)]
+    keys += [(r, TRAIN, k) for r in range(10) for k in range(50)]
+    keys += [(r, EVALUATE, k, part) for r in range(10) for k in range(50) for part in range(3)]
     draws = {spec.stream(*key).integers(2**63) for key in keys}
     draws |= {cartpole(seed=1).stream(*key).integers(2**63) for key in keys}
     assert len(draws) == 2 * len(keys)
 
 
-@pytest.mark.parametrize("changes", [{"baseline": "linear"}, {"dtype": "float32", "lr": 1.0}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"baseline": "linear"},
+        {"dtype": "float32"},
+        {"evaluation_episodes": 14, "iterate": "x_bar"},  # two parts, in one go with the batch
+        {"evaluation": "none"},
+        {"environment": "Acrobot-v1", "hidden": (16,), "horizon": 60},
+    ],
+    ids=str,
+)
 def test_a_run_gives_the_same_bits_alone_and_in_company(changes):
-    changes = {**changes, "iterations": 6, "batch": 7, "lr": 1.0}
+    changes = {"iterations": 6, "batch": 7, "lr": 1.0, **changes}
     together = train(cartpole(runs=(4, 0, 9), **changes)).log
     for s, number in enumerate((4, 0, 9)):
         alone = train(cartpole(runs=(number,), **changes)).log
