@@ -134,6 +134,8 @@ class LinearBaseline:
         ------
         TypeError, ValueError
             As `features` does, and for returns that are not N finite numbers.
+        FloatingPointError
+            When the returns are so large that the equations overflow.
         """
         features = torch.from_numpy(self.features(observations, time))
         target = _checks.array("returns", returns, (len(features),), "pass one for each step")
@@ -142,6 +144,11 @@ class LinearBaseline:
         gram = features.T @ features
         gram.diagonal().add_(self.ridge)
         moments = features.T @ torch.from_numpy(target)
+        if not torch.isfinite(moments).all():
+            raise FloatingPointError(
+                "LinearBaseline: the normal equations must be finite: got returns of size "
+                f"{np.abs(target).max():g}, whose sums overflow; scale the rewards"
+            )
         # A constant coordinate makes the features dependent and leaves the ridge alone to carry
         # them: least squares copes with what a Cholesky factorisation may call indefinite.
         solution = torch.linalg.lstsq(gram, moments.unsqueeze(1), driver="gelsd").solution

@@ -213,14 +213,14 @@ class GradientStatistics(NamedTuple):
         Euclidean norm of the gradient.
     entropy : float
         Mean over the steps of the policy's entropy (nats).
-    std : float or None
-        Mean standard deviation of a Gaussian policy over steps and coordinates.
+    std : float
+        Mean standard deviation of a Gaussian policy over steps and coordinates; NaN for others.
     """
 
     loss: float
     norm: float
     entropy: float
-    std: float | None
+    std: float
 
 
 def policy_gradient(
@@ -284,7 +284,7 @@ def policy_gradient(
     norm = torch.linalg.vector_norm(torch.cat([g.flatten() for g in gradients])).item()
     n = episodes.n_steps
     gaussian = policy.action_kind == "continuous"
-    return GradientStatistics(loss, norm, entropy / n, std / n if gaussian else None)
+    return GradientStatistics(loss, norm, entropy / n, std / n if gaussian else np.nan)
 
 
 def _stacked(values: Tensor, policy: Policy) -> Tensor:

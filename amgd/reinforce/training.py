@@ -445,7 +445,7 @@ class Trainer:
     done : bool
         Whether all K + 1 rows are there.
     policies : list of Policy
-        The present policy of each run, a stack of one.
+        The present policy of each run; in classic control a stack of one.
 
     Examples
     --------
@@ -473,7 +473,10 @@ class Trainer:
         self.runs: tuple[int, ...] = _run_numbers(spec.runs)
         self.k = 0
         keys = [(run, INITIAL) if spec.initial == "own" else (INITIAL,) for run in self.runs]
-        self.policies = [self._policy([spec.stream(*key)]) for key in keys]
+        # Where policies get stacked, each is a stack of one: only then the arithmetic is the same.
+        self._stackable = isinstance(simulator, CartPole | Acrobot)
+        streams = [spec.stream(*key) for key in keys]
+        self.policies = [self._policy([one] if self._stackable else one) for one in streams]
         self._stacks: dict[int, Policy] = {}  # by their number of policies
         self._start = [_flat(policy) for policy in self.policies]
         self._optimizers = [spec.make_optimizer(list(p.parameters())) for p in self.policies]
@@ -534,7 +537,7 @@ class Trainer:
             "entropy": [one.entropy for one in statistics],
         }
         if self.policies[0].action_kind == "continuous":
-            row["std"] = [one.std or 0.0 for one in statistics]
+            row["std"] = [one.std for one in statistics]
         if spec.evaluation != "none":
             # The parts of a run stand together; those of next_batch are the batch itself.
             parts = len(fresh) // len(self.runs)
@@ -584,7 +587,7 @@ class Trainer:
 
     def _collect(self, trials: list[_Trial]) -> list[Episodes]:
         """Return the episodes of each trial."""
-        if isinstance(self.simulator, CartPole | Acrobot):
+        if self._stackable:
             try:
                 return self._collect_together(trials)
             except FloatingPointError:
@@ -602,8 +605,7 @@ class Trainer:
         found: dict[int, Episodes] = {}
         for n in {trial.n: None for trial in trials}:
             members = [i for i, trial in enumerate(trials) if trial.n == n]
-            stack = self._stacks.setdefault(len(members), self._policy_stack(len(members)))
-            _fill(stack, [trials[i].policy for i in members])
+            stack = self._stack([trials[i].policy for i in members])
             episodes = self._run(stack, n, [trials[i].key for i in members])
             for position, i in enumerate(members):
                 one = episodes.replicate(position)
@@ -617,7 +619,8 @@ class Trainer:
 
     def _run(self, policy: Policy, n: int, keys: list[tuple[int, ...]]) -> Episodes:
         streams = [self.spec.stream(*key) for key in keys]
-        return collect_episodes(policy, self.simulator, n, horizon=self.spec.horizon, rng=streams)
+        rng = streams[0] if policy.replicates is None else streams
+        return collect_episodes(policy, self.simulator, n, horizon=self.spec.horizon, rng=rng)
 
     def _weights(self, s: int, batch: Episodes) -> FloatArray:
         """Return the weight of each step of one run's batch, and refit the run's baseline."""
@@ -632,7 +635,10 @@ class Trainer:
         returns = returns_to_go(batch.rewards, batch.lengths, spec.discount, final_values)
         self._require_finite(self.runs[s], np.abs(returns).max(), "a return to go")
         if baseline is not None:
-            baseline.fit(batch.observations, batch.time, returns)
+            try:
+                baseline.fit(batch.observations, batch.time, returns)
+            except FloatingPointError as error:
+                raise self._diverged(self.runs[s], f"the baseline ({error})") from error
         advantages = standardise(returns - values, spec.advantages)
         discount = spec.discount if spec.weigh_by_time else None
         return step_weights(advantages, batch.lengths, spec.loss, discount)
@@ -654,15 +660,22 @@ class Trainer:
             self.simulator, spec.hidden, rng=rng, std=spec.std, floor=spec.floor, dtype=dtype
         )
 
-    def _policy_stack(self, n: int) -> Policy:
-        return self._policy([np.random.default_rng(0)] * n)  # its weights get replaced
+    def _stack(self, policies: list[Policy]) -> Policy:
+        """Return a stack with copies of these policies; one of the same size is used again."""
+        n = len(policies)
+        if n not in self._stacks:
+            self._stacks[n] = self._policy([np.random.default_rng(0)] * n)  # weights replaced
+        parameters = (policy.parameters() for policy in policies)
+        for stacked, *slices in zip(self._stacks[n].parameters(), *parameters, strict=True):
+            stacked.data.copy_(torch.cat([p.data for p in slices]))
+        return self._stacks[n]
 
     def result(self) -> TrainingResult:
         """Return the log and the policies, as single ones that act on their own."""
         single = [self._policy(np.random.default_rng(0)) for _ in self.runs]  # weights replaced
         for target, source in zip(single, self.policies, strict=True):
             for p, q in zip(target.parameters(), source.parameters(), strict=True):
-                p.data.copy_(q.data[0])
+                p.data.copy_(q.data.reshape(p.shape))
         return TrainingResult(self.spec, self.log, single)
 
     def state_dict(self) -> dict[str, Any]:
@@ -748,18 +761,11 @@ def train(spec: TrainingSpec, *, simulator: Simulator | None = None) -> Training
 
 # --- small parts -----------------------------------------------------------------------------------
 class _Trial(NamedTuple):
-    """Episodes to be drawn: n of a policy (a stack of one), with the key of their stream."""
+    """Episodes to be drawn: n of a policy, with the key of their stream."""
 
     policy: Policy
     n: int
     key: tuple[int, ...]
-
-
-def _fill(stack: Policy, policies: list[Policy]) -> None:
-    """Copy policies into the slices of a stack."""
-    parameters = (policy.parameters() for policy in policies)
-    for stacked, *slices in zip(stack.parameters(), *parameters, strict=True):
-        stacked.data.copy_(torch.cat([p.data for p in slices]))
 
 
 def _flat(policy: Policy) -> torch.Tensor:

@@ -134,6 +134,11 @@ def fitted():
             ValueError,
             "returns must be finite",
         ),
+        (
+            lambda: LinearBaseline().fit(np.ones((9, 1)), np.arange(9), np.full(9, 1e308)),
+            FloatingPointError,
+            "returns of size 1e\\+308",
+        ),
         (lambda: fitted().predict([[1.0]], [0]), ValueError, "the size 3 .*: got 1"),
     ],
 )

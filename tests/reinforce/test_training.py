@@ -578,10 +578,12 @@ def test_reward_that_is_not_a_number_stops_the_run():
     assert len(info.value.log) == 2
 
 
-def test_overflowing_returns_are_named():
-    reward = np.full_like(REWARD, 1e308)
-    with pytest.raises(Diverged, match="a return to go is not finite"):
-        run(small(discount=1.0), ENDLESS, reward)
+@pytest.mark.parametrize(
+    ("size", "quantity"), [(1e308, "a return to go is not finite"), (1e307, "the baseline")]
+)
+def test_overflowing_returns_are_named(size, quantity):
+    with pytest.raises(Diverged, match=quantity):
+        run(small(discount=1.0, baseline="linear", batch=20), ENDLESS, np.full_like(REWARD, size))
 
 
 def test_advance_after_the_end_is_refused():
