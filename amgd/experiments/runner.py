@@ -18,9 +18,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from amgd import _checks as check
 from amgd.experiments.specs import GridWorldSpec
-from amgd.experiments.statistics import Band, mean_band, paired_difference
-from amgd.td import DivergenceError, TDProblem, TDRun, decaying, matched, td0, td0_accelerated
+from amgd.experiments.statistics import paired_difference
+from amgd.td import (
+    DivergenceError,
+    TDProblem,
+    TDRun,
+    decaying,
+    matched,
+    neu_area,
+    td0,
+    td0_accelerated,
+)
 
 __all__ = [
     "Comparison",
@@ -103,10 +113,6 @@ class Curve:
         """The same of the estimated NEU."""
         return np.asarray(self.neu_estimate[:, 1:].mean(axis=1))
 
-    def band(self, level: float) -> Band:
-        """Student-t band of the exact NEU over the seeds that did not diverge."""
-        return mean_band(self.neu, level)
-
 
 @dataclass(frozen=True)
 class GridWorldResult:
@@ -152,11 +158,7 @@ def run(spec: GridWorldSpec) -> GridWorldResult:
     >>> result["tuned"].tuning.best in result["tuned"].tuning.tried
     True
     """
-    if not isinstance(spec, GridWorldSpec):
-        raise TypeError(
-            f"spec must be a GridWorldSpec: got {type(spec).__name__} (expected for example "
-            "FIGURE1[0]); see amgd.experiments.specs"
-        )
+    check.instance("spec", spec, GridWorldSpec, "such as amgd.experiments.specs.FIGURE1[0]")
     problem = spec.problem()
     paths = _training_paths(spec, problem, TRAINING, spec.seeds)
     test_systems = _test_systems(spec, problem)
@@ -257,11 +259,9 @@ def _tune(problem: TDProblem, candidates: dict[str, Learner], paths: IntArray) -
     areas = []
     for learn in candidates.values():
         try:
-            theta = learn(paths).theta
+            areas.append(float(neu_area(problem, learn(paths)).mean()))
         except DivergenceError:
             areas.append(np.inf)
-        else:
-            areas.append(float(problem.neu(theta[1:]).mean()))
     if np.isinf(areas).all():
         raise ValueError(
             f"no step is stable: all of {list(candidates)} diverge (expected one that does not); "
@@ -350,10 +350,8 @@ def compare(
     >>> found.word, found.n, found.p_value  # the smallest p-value of 8 pairs
     ('better', 8, 0.0078125)
     """
-    if measure not in ("exact", "estimate"):
-        raise ValueError(f"measure is unknown: got {measure!r} (expected 'exact' or 'estimate')")
-    if isinstance(alpha, bool) or not 0.0 < alpha < 1.0:
-        raise ValueError(f"alpha is out of range: got {alpha!r} (expected 0 < alpha < 1)")
+    check.choice("measure", measure, ("exact", "estimate"))
+    check.real("alpha", alpha, "0.05 is usual", "(0, 1)")
     a, b = result[first], result[second]
     shared = [seed for seed in a.seeds if seed in b.seeds]
     ratio = p_value = np.nan
@@ -363,7 +361,7 @@ def compare(
         if area_b.mean() > 0.0:
             ratio = float(area_a.mean() / area_b.mean())
         rng = _rng(result.spec, SIGN_FLIPS)
-        p_value = paired_difference(area_a, area_b, level=result.spec.level, rng=rng).p_value
+        p_value = paired_difference(area_a, area_b, rng=rng).p_value
         if p_value <= alpha:
             word = "better" if area_a.mean() < area_b.mean() else "worse"
     if a.diverged or b.diverged:

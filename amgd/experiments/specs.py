@@ -18,6 +18,7 @@ from amgd import _checks as check
 from amgd.descent.steps import StepSizes, theorem3_printed
 from amgd.td import GridWorld, TDProblem, fourier_features
 from amgd.td.gridworld import GOALS, REWARDS
+from amgd.td.learning import update_and_count
 
 __all__ = ["FIGURE1", "METHODS", "GridWorldSpec", "figure1_readings"]
 
@@ -71,8 +72,6 @@ class GridWorldSpec:
         Independent runs that are reported, and other ones on which the grids are tried.
     seed : int
         Entropy of all random streams.
-    level : float in (0, 1)
-        Coverage of the bands.
     limit : float
         A run whose iterate reaches this size has diverged.
 
@@ -114,7 +113,6 @@ class GridWorldSpec:
     seeds: int = 10
     tuning_seeds: int = 10
     seed: int = 0
-    level: float = 0.9
     limit: float = 1e6
 
     def __post_init__(self) -> None:
@@ -131,11 +129,10 @@ class GridWorldSpec:
             "coordinates": ("midpoint", "unit"),
             "law": LAWS,
             "variant": ("k", "k+1"),
-            "update": ("transition", "episode"),
-            "count": ("episode", "transition"),
         }
         for name, names in options.items():
             check.choice(name, getattr(self, name), names)
+        update_and_count(self.update, self.count)
         check.discount_factor(self.discount)
         if isinstance(self.mu, str):
             check.choice("mu", self.mu, LAWS)
@@ -143,16 +140,9 @@ class GridWorldSpec:
             check.positive("mu", self.mu, "it divides the steps of TD(0)-Acc")
         for name in ("delta", "rate", "limit"):
             check.positive(name, getattr(self, name), "steps and sizes are above 0")
-        if not 0.0 < check.real("level", self.level, "0.9 draws a 90% band") < 1.0:
-            raise ValueError(f"level is out of range: got {self.level} (expected 0 < level < 1)")
         for name in ("rates", "scales", "deltas"):
             object.__setattr__(self, name, _grid(name, getattr(self, name)))
         object.__setattr__(self, "methods", _methods(self.methods))
-        if self.update == "episode" and self.count == "transition":
-            raise ValueError(
-                'count="transition" does not fit update="episode": one step is taken per episode '
-                '(expected count="episode"); change one of the two'
-            )
         tries = len(self.rates) + len(self.scales)
         if "tuned" in self.methods and tries == 0:
             raise ValueError(

@@ -12,13 +12,11 @@ from .gridworld import GridWorld, GridWorldEnv
 from .learning import (
     DivergenceError,
     TDRun,
-    TuningResult,
     decaying,
     matched,
     neu_area,
     td0,
     td0_accelerated,
-    tune_td0,
 )
 
 __all__ = [
@@ -28,7 +26,6 @@ __all__ = [
     "TDDescent",
     "TDProblem",
     "TDRun",
-    "TuningResult",
     "decaying",
     "fourier_features",
     "matched",
@@ -36,5 +33,4 @@ __all__ = [
     "product_basis_spectrum",
     "td0",
     "td0_accelerated",
-    "tune_td0",
 ]

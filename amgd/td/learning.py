@@ -22,7 +22,7 @@ taken one by one, all seeds together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -239,74 +239,19 @@ def neu_area(problem: TDProblem, run: TDRun) -> FloatArray:
     return np.asarray(problem.neu(run.theta[1:]).mean(axis=0))
 
 
-@dataclass(frozen=True)
-class TuningResult:
-    """What a grid of constant rates gave.
-
-    Attributes
-    ----------
-    rates : ndarray, shape (n,)
-    areas : ndarray, shape (n,)
-        Mean over the seeds of `neu_area`; infinite where the run diverged.
-    best : float
-        The rate with the smallest area.
-    run : TDRun
-        The run with that rate.
-    """
-
-    rates: FloatArray
-    areas: FloatArray
-    best: float
-    run: TDRun
-
-
-def tune_td0(
-    problem: TDProblem, states: ArrayLike, rates: Sequence[float], **options: Any
-) -> TuningResult:
-    """Run TD(0) with each constant rate on the same paths and keep the smallest area.
-
-    Parameters
-    ----------
-    problem, states
-        As for `td0`.
-    rates : sequence of float
-        The grid, at least one positive rate.
-    **options
-        Passed to `td0`.
-
-    Raises
-    ------
-    ValueError
-        If every rate diverges, besides the errors of `td0`.
-
-    Examples
-    --------
-    >>> from amgd.td import GridWorld, fourier_features
-    >>> problem = TDProblem.from_gridworld(GridWorld(10), fourier_features(10), law="episode")
-    >>> states = problem.sample_episodes(50, rng=np.random.default_rng(0), replicates=2)
-    >>> tune_td0(problem, states, [0.001, 0.1, 30.0]).best
-    0.1
-    """
-    grid = check.array("rates", rates, ("n",), "list the step sizes to try")
-    areas = np.full(grid.size, np.inf)
-    best: TDRun | None = None
-    for i, rate in enumerate(grid):
-        try:
-            run = td0(problem, states, float(rate), **options)
-        except DivergenceError:
-            continue
-        areas[i] = neu_area(problem, run).mean()
-        if areas[i] == areas.min():
-            best = run
-    if best is None:
-        raise ValueError(
-            f"no rate is stable: all of {grid.tolist()} diverge (expected one that does not); "
-            "add smaller rates"
-        )
-    return TuningResult(grid, areas, float(grid[np.argmin(areas)]), best)
-
-
 # The run ------------------------------------------------------------------------------------------
+def update_and_count(update: str, count: str) -> tuple[str, str]:
+    """Return the two options if they are known and fit each other."""
+    check.choice("update", update, ("transition", "episode"))
+    check.choice("count", count, ("episode", "transition"))
+    if update == "episode" and count == "transition":
+        raise ValueError(
+            'count="transition" does not fit update="episode": one step is taken per episode '
+            '(expected count="episode"); change one of the two'
+        )
+    return update, count
+
+
 class _Options:
     """The options that both methods share, checked."""
 
@@ -319,13 +264,7 @@ class _Options:
         compose: bool | None,
         limit: float,
     ) -> None:
-        self.update = check.choice("update", update, ("transition", "episode"))
-        self.count = check.choice("count", count, ("episode", "transition"))
-        if self.update == "episode" and self.count == "transition":
-            raise ValueError(
-                'count="transition" does not fit update="episode": one step is taken per episode '
-                '(expected count="episode"); change one of the two'
-            )
+        self.update, self.count = update_and_count(update, count)
         self.ball = None
         if radius is not None:
             self.ball = Ball(check.positive("radius", radius, "it is the radius of a ball about 0"))

@@ -16,7 +16,6 @@ from amgd.td import (
     neu_area,
     td0,
     td0_accelerated,
-    tune_td0,
 )
 
 PAPER = theorem3_printed(1.0, "k+1", delta=0.1)
@@ -397,21 +396,6 @@ def test_neu_area_is_the_mean_after_the_start():
     np.testing.assert_allclose(neu_area(problem, run), np.mean(expected, axis=0))
 
 
-def test_tuning_keeps_the_best_and_marks_divergence():
-    problem = grid_problem()
-    states = draw(problem, 100)
-    rates = [0.001, 0.03, 0.1, 50.0]
-    result = tune_td0(problem, states, rates, record=20)
-    np.testing.assert_array_equal(result.rates, rates)
-    for rate, area in zip(rates[:3], result.areas, strict=False):
-        run = td0(problem, states, rate, record=20)
-        assert area == neu_area(problem, run).mean()
-        if rate == result.best:
-            np.testing.assert_array_equal(result.run.theta, run.theta)
-    assert result.areas[3] == np.inf
-    assert result.best == rates[int(np.argmin(result.areas))]
-
-
 # Bad input
 
 
@@ -494,9 +478,6 @@ def test_tuning_keeps_the_best_and_marks_divergence():
         (lambda p, s: td0_accelerated(p, s, sgd(0.1)), ValueError, "rule for Algorithm 1: got sgd"),
         (lambda p, s: matched(0.1), TypeError, "steps must be a StepSizes"),
         (lambda p, s: decaying(0), ValueError, r"scale must lie in \(0, inf\): got 0"),
-        (lambda p, s: tune_td0(p, s, []), ValueError, "rates must not be empty"),
-        (lambda p, s: tune_td0(p, s, [-1.0]), ValueError, r"rate must lie in \(0, inf\): got -"),
-        (lambda p, s: tune_td0(p, s, [50.0, 100.0]), ValueError, "no rate is stable"),
     ],
 )
 def test_bad_input_is_refused(call, error, text):
