@@ -259,6 +259,19 @@ def test_replicates_are_the_policies_run_alone(name, hidden):
         assert generators[s].bit_generator.state == generator.bit_generator.state
 
 
+def test_a_replicate_whose_episodes_are_over_draws_no_more():
+    simulator = make_simulator("test/Seeded-v0", longest=100)
+    stack = SoftmaxPolicy((2, 2), rng=rng().spawn(4))
+    generators = [rng(s) for s in range(4)]
+    batch = collect_episodes(stack, simulator, 1, rng=generators)
+    assert batch.lengths.min() < BLOCK < batch.lengths.max()
+    for s, generator in enumerate(generators):
+        alone = rng(s)
+        assert simulator.initial(1, alone) % 100 + 1 == batch.lengths[s]
+        alone.random(BLOCK * -(-int(batch.lengths[s]) // BLOCK))
+        assert generator.bit_generator.state == alone.bit_generator.state
+
+
 def test_a_replicate_does_not_depend_on_its_companions_to_the_last_bit():
     simulator = make_simulator("CartPole-v0")
 

@@ -200,6 +200,22 @@ def test_an_ant_ends_where_gymnasiums_does(label, height):
         assert info["reward_survive"] == (0.0 if label == "Ant-v5" else 1.0)
 
 
+@pytest.mark.parametrize("label", ["Walker2d-v5", "Ant-v5", "Ant-v4, 111"])
+def test_health_has_gymnasiums_limits(label):
+    simulator, robot = simulator_of(label), environment(label).unwrapped
+    rows = simulator.initial(1000, rng())
+    place, tilt = (1, 2) if label == "Walker2d-v5" else (2, 3)
+    rows[:, place] = rng(1).choice([0.199, 0.2, 0.201, 0.799, 0.8, 0.801, 0.999, 1, 1.001, 2], 1000)
+    rows[:, tilt] = rng(2).choice([-1.01, -1, -0.99, 0, 0.99, 1, 1.01], 1000)
+    simulator.start(rows)
+    wanted = []
+    for row in rows:
+        robot.data.qpos[:], robot.data.qvel[:] = np.split(row, [robot.model.nq])
+        wanted.append(bool(robot.is_healthy))
+    np.testing.assert_array_equal(simulator._healthy(), wanted)
+    assert 0 < sum(wanted) < 1000
+
+
 # The table of the versions in the book.
 @pytest.mark.parametrize(
     ("label", "observations", "actions", "horizon", "dt"),
