@@ -51,6 +51,7 @@ def boolean(name: str, value: Any, cure: str) -> bool:
 
 def integer(name: str, value: Any, least: int, cure: str, most: int | None = None) -> int:
     """Return `value` as an int from `least` to `most`; a bool or a float is refused."""
+    value = _scalar(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be an integer: got {value!r} (expected >= {least}); {cure}")
     number = int(value)
@@ -63,11 +64,10 @@ def integers(
     name: str, value: ArrayLike, least: int, cure: str, most: int | None = None
 ) -> IntArray:
     """Return an int64 array of any shape with entries from `least` to `most`."""
-    array = np.asarray(value)
+    array = _asarray(name, value, cure)
     if array.dtype.kind not in "iu":
-        raise TypeError(
-            f"{name} must be an integer or an array of integers: got dtype {array.dtype}; {cure}"
-        )
+        got = f"dtype {array.dtype}" if array.size else "nothing"
+        raise TypeError(f"{name} must be an integer or an array of integers: got {got}; {cure}")
     top = 2**63 - 1 if most is None else most
     if array.size:
         low, high = int(array.min()), int(array.max())
@@ -84,11 +84,13 @@ def _limits(least: int, most: int | None) -> str:
 
 def real(name: str, value: Any, cure: str, interval: str = "(-inf, inf)") -> float:
     """Return `value` as a finite float in an interval such as ``"(0, 1]"``; a bool is refused."""
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value[()]
+    value = _scalar(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a real number in {interval}: got {value!r}; {cure}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer or a fraction beyond the range of a float
+        number = np.inf if value > 0 else -np.inf  # type: ignore[operator]
     low, high = (float(end) for end in interval[1:-1].split(","))
     above = low < number if interval[0] == "(" else low <= number
     below = number < high if interval[-1] == ")" else number <= high
@@ -118,8 +120,9 @@ def array(name: str, value: ArrayLike, shapes: Shape | list[Shape], cure: str) -
 
 def points(name: str, value: ArrayLike, dim: int, cure: str, *, finite: bool = True) -> FloatArray:
     """Return a float64 array of shape (..., dim): points of R^dim, not copied."""
-    result = np.asarray(value)
+    result = value if isinstance(value, np.ndarray) else _asarray(name, value, cure)
     if result.dtype != np.float64:
+        result = _exact_numbers(result)
         if result.dtype.kind not in "iuf":
             raise TypeError(f"{name} must hold real numbers: got dtype {result.dtype}; {cure}")
         result = result.astype(np.float64)
@@ -130,13 +133,21 @@ def points(name: str, value: ArrayLike, dim: int, cure: str, *, finite: bool = T
     return result
 
 
+def numeric(name: str, value: ArrayLike, cure: str) -> FloatArray:
+    """Return a float64 array of any shape, NaN and infinity included."""
+    array = _exact_numbers(_asarray(name, value, cure))
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must hold real numbers: got dtype {array.dtype}; {cure}")
+    return array.astype(np.float64)
+
+
 def probabilities(name: str, value: ArrayLike, shape: Shape) -> FloatArray:
     """Return a law, or a matrix whose rows are laws, divided by the sums.
 
     The sums must be 1 within 1e-8, or within 1e-6 for float32, whose rounding is of that size.
     """
     cure = "divide by the sum if these are counts"
-    given = _numbers(name, value, [shape], cure)
+    given = _numbers(name, value, [shape], "give the probability of each state")
     single = given.dtype.kind == "f" and given.dtype.itemsize < 8
     tolerance = 1e-6 if single else 1e-8
     result = given.astype(np.float64)
@@ -156,12 +167,7 @@ def probabilities(name: str, value: ArrayLike, shape: Shape) -> FloatArray:
 
 def _numbers(name: str, value: ArrayLike, shapes: list[Shape], cure: str) -> NDArray[Any]:
     """Return `value` as a dense, non-empty array of real numbers that has one of the shapes."""
-    if hasattr(value, "toarray"):
-        raise TypeError(f"{name} must be a dense array: got {type(value).__name__}; use .toarray()")
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a rectangular array: {error}; {cure}") from None
+    array = _exact_numbers(_asarray(name, value, cure))
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name} must hold real numbers: got dtype {array.dtype}; {cure}")
     if not any(_fits(array.shape, shape) for shape in shapes):
@@ -170,6 +176,38 @@ def _numbers(name: str, value: ArrayLike, shapes: list[Shape], cure: str) -> NDA
     if not array.size:
         raise ValueError(f"{name} must not be empty: got shape {array.shape}; {cure}")
     return array
+
+
+def _scalar(value: Any) -> Any:
+    """Return the number in an array or a tensor without axes, anything else as it is."""
+    return value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
+
+
+def _asarray(name: str, value: ArrayLike, cure: str) -> NDArray[Any]:
+    """Return `value` as a NumPy array of whatever dtype."""
+    kind = type(value).__name__
+    if hasattr(value, "toarray"):
+        raise TypeError(f"{name} must be a dense array: got {kind}; use .toarray()")
+    if hasattr(value, "transition"):
+        raise TypeError(f"{name} must be an array: got {kind}; use its .transition")
+    if getattr(value, "requires_grad", False):
+        raise TypeError(f"{name} must be an array: got {kind} with a gradient; use .detach()")
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a rectangular array: {error}; {cure}") from None
+
+
+def _exact_numbers(array: NDArray[Any]) -> NDArray[Any]:
+    """Round fractions, and integers beyond 64 bits, to float64; leave other arrays alone."""
+    if array.dtype.kind != "O" or not all(
+        isinstance(entry, numbers.Real) and not isinstance(entry, bool) for entry in array.flat
+    ):
+        return array
+    try:
+        return array.astype(np.float64)
+    except OverflowError:  # refused like any other dtype
+        return array
 
 
 def _fits(have: tuple[int, ...], want: Shape) -> bool:

@@ -31,6 +31,10 @@ REFUSED = [
         lambda: check.integers("k", [1.0], 1, "c"),
         "k must be an integer or an array of integers: got dtype float64; c",
     ),
+    (
+        lambda: check.integers("k", [], 1, "c"),
+        "k must be an integer or an array of integers: got nothing; c",
+    ),
     (lambda: check.integers("k", [3, 0, 9], 1, "c"), "k must be at least 1: got 0; c"),
     (lambda: check.integers("k", [[3], [9]], 1, "c", 8), "k must lie in 1..8: got 9; c"),
     (
@@ -89,10 +93,87 @@ def test_the_whole_message(call, message):
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("one", [1, 1.0, np.int8(1), np.float32(1), np.array(1), Fraction(1)])
+class Tensor:
+    """What is asked of an array or tensor of another library."""
+
+    def __init__(self, value, requires_grad=False):
+        self.value, self.requires_grad = np.asarray(value), requires_grad
+        self.ndim = self.value.ndim
+
+    def item(self):
+        return self.value.item()
+
+    def __array__(self, dtype=None, copy=None):
+        if self.requires_grad:
+            raise RuntimeError("this is what PyTorch does")
+        return self.value
+
+
+@pytest.mark.parametrize(
+    "one", [1, 1.0, np.int8(1), np.float32(1), np.array(1), Fraction(1), Tensor(1), Tensor(1.0)]
+)
 def test_every_kind_of_real_number_becomes_a_float(one):
     assert type(check.real("x", one, "c")) is float
     assert check.real("x", one, "c", "[1, 1]") == 1
+
+
+@pytest.mark.parametrize("two", [2, np.uint8(2), np.array(2), Tensor(2)])
+def test_every_kind_of_integer_becomes_an_int(two):
+    assert type(check.integer("n", two, 1, "c")) is int
+
+
+@pytest.mark.parametrize("huge", [10**400, -(10**400), Fraction(10**400, 3)])
+def test_numbers_beyond_the_floats_are_refused_not_an_overflow(huge):
+    with pytest.raises(ValueError, match=r"x must lie in \(-inf, inf\): got -?inf; c"):
+        check.real("x", huge, "c")
+    with pytest.raises(TypeError, match="x must hold real numbers: got dtype object; c"):
+        check.array("x", [huge], ("n",), "c")
+
+
+READERS = {
+    "array": lambda value: check.array("x", value, ("n",), "c"),
+    "points": lambda value: check.points("x", value, 2, "c"),
+    "probabilities": lambda value: check.probabilities("x", value, ("n",)),
+    "numeric": lambda value: check.numeric("x", value, "c"),
+}
+every_reader = pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+
+
+@every_reader
+@pytest.mark.parametrize(
+    "value",
+    [
+        (0.25, 0.75),
+        [Fraction(1, 4), Fraction(3, 4)],
+        np.array([Fraction(1, 4), 0.75], dtype=object),
+        np.array([0.25, 0.75], np.float16),
+        np.array([[0.25, 0], [0.75, 0]])[:, 0],
+        Tensor([0.25, 0.75]),
+    ],
+    ids=["tuple", "fractions", "object", "float16", "strided", "tensor"],
+)
+def test_every_kind_of_array_becomes_float64(read, value):
+    result = read(value)
+    assert result.dtype == np.float64
+    assert result.tolist() == [0.25, 0.75]
+
+
+@every_reader
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        (Tensor([0.5, 0.5], requires_grad=True), TypeError, r"got Tensor.*use \.detach\(\)"),
+        (csr_array([[0.5, 0.5]]), TypeError, r"got csr_array; use \.toarray\(\)"),
+        ([[0.5], [0.5, 1]], ValueError, "rectangular"),
+        ([None, 1.0], TypeError, "dtype object"),
+        ([Fraction(1), True], TypeError, "dtype object"),
+        ("ab", TypeError, "dtype <U2"),
+        ([0.5, 0.5j], TypeError, "dtype complex128"),
+    ],
+)
+def test_every_reader_refuses_what_is_no_array_of_numbers(read, value, error, message):
+    with pytest.raises(error, match=f"x must .*{message}"):
+        read(value)
 
 
 @given(st.floats(), st.integers(-3, 3), st.integers(-3, 3), st.sampled_from([*product("([", ")]")]))

@@ -456,7 +456,9 @@ BAD_MATRICES = [
     ([[1.0], [0.5, 0.5]], ValueError, "rectangular array"),
     (np.eye(2, dtype=bool), TypeError, "real numbers: got dtype bool"),
     (np.eye(2, dtype=complex), TypeError, "real numbers: got dtype complex"),
-    (np.array(GOOD, dtype=object), TypeError, "real numbers: got dtype object"),
+    (np.array([[0.5, 0.5], [None, 1]]), TypeError, "real numbers: got dtype object"),
+    (np.array([[0.5, 0.5], [True, 0.0]], dtype=object), TypeError, "got dtype object"),
+    (MarkovChain(GOOD), TypeError, r"an array: got MarkovChain; use its \.transition"),
     ([["a", "b"], ["c", "d"]], TypeError, "real numbers"),
     (csr_array(GOOD), TypeError, r"dense array: got csr_array; use \.toarray\(\)"),
     ([[0.5, 0.5], [np.nan, 1]], ValueError, r"finite: entry \(1, 0\) is nan"),
@@ -469,6 +471,12 @@ BAD_MATRICES = [
     (np.array([[0.5, 0.50001], [0, 1]], dtype=np.float32), ValueError, "within 1e-06"),
     ([[3, 1], [1, 1]], ValueError, "row 0 sums to 4.*counts"),
 ]
+
+
+def test_fractions_are_a_matrix_like_any_other():
+    third = Fraction(1, 3)
+    chain = MarkovChain([[1 - third, third], [Fraction(1, 2), Fraction(1, 2)]])
+    np.testing.assert_allclose(chain.transition, [[2 / 3, 1 / 3], [0.5, 0.5]], rtol=3e-16)
 
 
 @pytest.mark.parametrize(("matrix", "error", "message"), BAD_MATRICES)

@@ -20,9 +20,17 @@ from amgd._checks import FloatArray, IntArray
 def as_transition(transition: object) -> sp.csr_array:
     """Return a stochastic matrix as a CSR array without stored zeros, after checking it."""
     if sp.issparse(transition):
-        matrix = sp.csr_array(transition, copy=True).astype(np.float64)
+        matrix = sp.csr_array(transition, copy=True)
+        if matrix.dtype.kind not in "iuf":
+            raise TypeError(
+                f"transition must hold real numbers: got dtype {matrix.dtype}; "
+                "pass a square stochastic matrix"
+            )
+        single = matrix.dtype.kind == "f" and matrix.dtype.itemsize < 8
+        matrix = matrix.astype(np.float64)
     else:
         cure = "pass a square stochastic matrix"
+        single = getattr(transition, "dtype", None) == np.float32
         matrix = sp.csr_array(check.array("transition", transition, ("m", "n"), cure))  # type: ignore[arg-type]
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
@@ -38,11 +46,13 @@ def as_transition(transition: object) -> sp.csr_array:
         )
     sums = matrix.sum(axis=1)
     worst = int(np.argmax(np.abs(sums - 1.0)))
-    if abs(sums[worst] - 1.0) > 1e-8:
+    tolerance = 1e-6 if single else 1e-8  # as MarkovChain has it: the rounding of the dtype
+    if abs(sums[worst] - 1.0) > tolerance:
         raise ValueError(
-            f"transition rows must sum to 1: row {worst} sums to {sums[worst]:.6g} "
-            "(expected 1 within 1e-8); divide the row by its sum if it holds counts"
+            f"transition rows must sum to 1: row {worst} sums to {sums[worst]:.12g} "
+            f"(expected 1 within {tolerance:g}); divide the row by its sum if it holds counts"
         )
+    matrix.data /= np.repeat(sums, np.diff(matrix.indptr))
     return matrix
 
 

@@ -155,7 +155,9 @@ class TDProblem:
         (0.061012, 0.1, True)
         """
         check.instance("grid", grid, GridWorld, "use TDProblem(transition, ...) for another chain")
-        ends = grid.goal == "absorbing" if goal_ends is None else bool(goal_ends)
+        ends = grid.goal == "absorbing"
+        if goal_ends is not None:
+            ends = check.boolean("goal_ends", goal_ends, "or None, which asks the grid")
         return cls(
             grid.transition_sparse,
             grid.departure_reward,

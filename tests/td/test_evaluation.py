@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amgd.descent import algorithms, bounds, steps
+from amgd.markov import MarkovChain
 from amgd.td import GridWorld, TDProblem, fourier_features, product_basis_spectrum
 
 CYCLE = np.roll(np.eye(3), 1, axis=1)  # 0 -> 1 -> 2 -> 0
@@ -415,6 +416,13 @@ GOOD = {
         ({"transition": [[np.nan, 1], [0, 1]]}, ValueError, r"finite: entry \(0, 0\) is nan"),
         ({"transition": [[0.5, 0.5]]}, ValueError, r"must be square: got shape \(1, 2\)"),
         ({"transition": np.eye(2), "law": "stationary"}, ValueError, "not unique"),
+        (
+            {"transition": sp.csr_array(np.eye(2) * 1j)},
+            TypeError,
+            "real numbers: got dtype complex",
+        ),
+        ({"transition": GridWorld(2)}, TypeError, r"got GridWorld; use its \.transition"),
+        ({"transition": GridWorld(2).chain}, TypeError, r"MarkovChain; use its \.transition"),
         ({"reward": [1.0]}, ValueError, r"reward must have shape \(2,\): got \(1,\)"),
         ({"reward": [np.inf, 0]}, ValueError, "reward must be finite: entry 0 is inf"),
         (
@@ -452,6 +460,22 @@ def test_a_bad_problem_is_refused(change, error, text):
     positional = [arguments.pop(name) for name in GOOD]
     with pytest.raises(error, match=text):
         TDProblem(*positional, **arguments)
+
+
+def test_goal_ends_is_a_bool():
+    with pytest.raises(TypeError, match="goal_ends must be True or False: got 'no'"):
+        TDProblem.from_gridworld(GridWorld(3), np.ones((9, 1)), goal_ends="no")
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.coo_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_are_divided_by_their_sum_in_every_form(kind, dtype):
+    rows = np.array([[0.1, 0.2, 0.7], [1 / 3, 1 / 3, 1 / 3], [0.6, 0.3, 0.1]])
+    rows *= 1 + 5e-9
+    given = TDProblem(kind(rows.astype(dtype)), np.arange(3.0), np.eye(3), 0.5)
+    chain = MarkovChain(rows.astype(dtype))
+    np.testing.assert_allclose(given.transition.toarray(), chain.transition, rtol=3e-16)
+    np.testing.assert_allclose(given.transition.sum(axis=1), 1.0, rtol=3e-16)
 
 
 @pytest.mark.parametrize(
