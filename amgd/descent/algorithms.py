@@ -419,6 +419,7 @@ class _Run:
 
     def require(self, kind: Literal["nonconvex", "convex"], match_stationary: bool) -> None:
         """Check that problem, chain, steps and start fit each other and the method."""
+        check.boolean("match_stationary", match_stationary, "False lets the two laws differ")
         problem, chain, steps = self.problem, self.chain, self.steps
         if steps.algorithm != kind:
             cure = "Algorithm 2 (amgd_convex)" if kind == "nonconvex" else "Algorithm 1 or SGD"

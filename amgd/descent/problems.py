@@ -287,18 +287,31 @@ class Problem(ABC):
 
     def sample_value(self, x: ArrayLike, xi: ArrayLike) -> FloatArray:
         """F(x; xi) for x of shape (..., d) and states of shape (...)."""
-        return self._sample_value(self._points(x), self._states(xi))
+        return self._sample_value(*self._pairs(x, xi))
 
     def sample_gradient(self, x: ArrayLike, xi: ArrayLike) -> FloatArray:
         """G(x; xi) for x of shape (..., d) and states of shape (...); the result is a new array."""
-        return self._sample_gradient(self._points(x), self._states(xi))
+        return self._sample_gradient(*self._pairs(x, xi))
 
-    def project(self, x: FloatArray) -> FloatArray:
-        """Nearest feasible point; x itself when the problem is unconstrained."""
-        return self.domain.project(x)
+    def project(self, x: ArrayLike) -> FloatArray:
+        """Nearest feasible point, (..., d) to (..., d); x itself when there is no constraint."""
+        return self.domain.project(self._points(x, finite=True))
 
     def _points(self, x: ArrayLike, finite: bool = False) -> FloatArray:
         return check.points("x", x, self.dim, "the last axis has the coordinates", finite=finite)
+
+    def _pairs(self, x: ArrayLike, xi: ArrayLike) -> tuple[FloatArray, IntArray]:
+        points, states = self._points(x), self._states(xi)
+        lead = points.shape[:-1]
+        if states.shape != lead:
+            try:
+                np.broadcast_shapes(lead, states.shape)
+            except ValueError:
+                raise ValueError(
+                    f"xi must fit the points: got shape {states.shape} for x of shape "
+                    f"{points.shape}; give one state, or one for each point"
+                ) from None
+        return points, states
 
     def _states(self, xi: ArrayLike) -> IntArray:
         return check.integers("xi", xi, 0, "states are counted from 0", self.n_states - 1)

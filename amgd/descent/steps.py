@@ -85,6 +85,18 @@ class Schedule:
         self.name = name
         self._rule = rule
 
+    def __repr__(self) -> str:
+        """Tell the symbol and the first values.
+
+        >>> Schedule("alpha", lambda k: 2 / (k + 1))
+        <alpha(k) = 1, 0.666667, 0.5, ...>
+        """
+        try:
+            values = ", ".join(f"{self(k):g}" for k in (1, 2, 3))
+        except Exception:  # a rule that fails is reported when it is called, not when it is shown
+            return f"<{self.name}(k)>"
+        return f"<{self.name}(k) = {values}, ...>"
+
     @overload
     def __call__(self, k: int) -> float: ...
     @overload

@@ -412,6 +412,22 @@ BAD = {
     "x text": (lambda: Quadratic([1.0]).gradient(["a"]), "real numbers"),
     "xi negative": (lambda: Quadratic([1.0]).sample_gradient([1.0], -1), "xi must lie"),
     "xi large": (lambda: Quadratic([1.0]).sample_gradient([[1.0]], [1]), "xi must lie"),
+    "x of fractions and text": (
+        lambda: Quadratic([1.0]).value(np.array(["a"], dtype=object)),
+        "real numbers",
+    ),
+    "xi shape": (
+        lambda: Quadratic([1.0]).sample_gradient(np.ones((3, 1)), [0, 0]),
+        r"xi must fit the points: got shape \(2,\) for x of shape \(3, 1\)",
+    ),
+    "xi shape of the value": (
+        lambda: Quadratic([1.0]).sample_value(np.ones((3, 1)), [0, 0]),
+        "xi must fit the points",
+    ),
+    "project shape": (lambda: huber_pair(1.0, 1.0).project([1.0, 2.0]), "shape"),
+    "project scalar": (lambda: clipped_linear(1.0, 1.0, 1.0).project(3.0), "shape"),
+    "project NaN": (lambda: clipped_linear(1.0, 1.0, 1.0).project([np.nan]), "finite"),
+    "project infinite": (lambda: clipped_linear(1.0, 1.0, 1.0).project([np.inf]), "finite"),
     "xi float": (lambda: Quadratic([1.0]).sample_gradient([1.0], 0.0), "integer"),
 }
 

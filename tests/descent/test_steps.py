@@ -288,3 +288,12 @@ def test_bad_input_is_refused(
 def test_step_sizes_are_frozen() -> None:
     with pytest.raises(AttributeError):
         steps.sgd(0.1).mu = 1.0  # type: ignore[misc]
+
+
+def test_a_schedule_is_shown_by_its_first_values_never_by_an_address() -> None:
+    assert repr(steps.sgd(0.5)) == (
+        "StepSizes(name='sgd', alpha=<alpha(k) = 1, 0.666667, 0.5, ...>, "
+        "beta=<beta(k) = 0.5, 0.5, 0.5, ...>, gamma=<gamma(k) = 0.5, 0.5, 0.5, ...>, "
+        "mu=0.0, algorithm='nonconvex', conditions=())"
+    )
+    assert repr(made(gamma=lambda k: 1 / 0).gamma) == "<gamma(k)>"
