@@ -190,6 +190,14 @@ def _check_schedule(choice: Any, momentum: Any) -> None:
         )
 
 
+def _to_floats(options: dict[str, Any]) -> None:
+    """Turn numbers of other libraries into floats, in place: a state dict holds plain data."""
+    for name in ("lr", "weight_decay", "momentum"):
+        value = options.get(name)
+        if value is not None and not (name == "lr" and isinstance(value, Tensor)):
+            options[name] = float(value)
+
+
 def _check_options(group: dict[str, Any]) -> None:
     _check_lr(group["lr"])
     check.real("weight_decay", group["weight_decay"], "0 leaves it out", "[0, inf)")
@@ -223,7 +231,12 @@ def _check_tensors(params: list[Tensor]) -> None:
             )
 
 
-def _refuse_set(params: object) -> None:
+def _refuse_unordered(params: object) -> None:
+    if isinstance(params, torch.nn.Module):
+        raise TypeError(
+            f"params must be an iterable of tensors: got the module {type(params).__name__}; "
+            "pass module.parameters()"
+        )
     if isinstance(params, set | frozenset):
         raise TypeError(
             "optimizer parameters need to be organized in ordered collections: got a "
@@ -427,7 +440,7 @@ class AMGD(torch.optim.Optimizer):
         weight_decay: float = 0.0,
     ) -> None:
         """Check the options and register the parameters; state is made at the first step."""
-        _refuse_set(params)
+        _refuse_unordered(params)
         defaults = {
             "lr": lr,
             "schedule": schedule,
@@ -437,6 +450,7 @@ class AMGD(torch.optim.Optimizer):
             "weight_decay": weight_decay,
         }
         _check_options(defaults)
+        _to_floats(defaults)
         super().__init__(params, defaults)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
@@ -453,7 +467,7 @@ class AMGD(torch.optim.Optimizer):
             As the constructor does; the optimizer is then unchanged.
         """
         if isinstance(param_group, dict):
-            _refuse_set(param_group["params"])
+            _refuse_unordered(param_group["params"])
             param_group["params"] = (
                 [param_group["params"]]
                 if isinstance(param_group["params"], Tensor)
@@ -467,6 +481,7 @@ class AMGD(torch.optim.Optimizer):
                 ]
             )
             _check_options({**self.defaults, **param_group})
+            _to_floats(param_group)
         super().add_param_group(param_group)
 
     def __setstate__(self, state: dict[str, Any]) -> None:

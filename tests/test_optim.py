@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -1206,3 +1207,22 @@ def test_missing_torch_says_what_to_install() -> None:
     assert done.returncode == 1
     assert "ImportError: amgd.optim needs PyTorch" in done.stderr
     assert 'pip install "amgd[torch]"' in done.stderr
+
+
+@pytest.mark.parametrize("one_tenth", [0.1, np.float64(0.1), np.array(0.1), Fraction(1, 10)])
+def test_numbers_of_other_libraries_are_kept_as_floats(one_tenth: Any) -> None:
+    p = start()
+    group = {"params": [p], "lr": one_tenth, "momentum": one_tenth, "weight_decay": one_tenth}
+    for opt in (
+        AMGD([p], one_tenth, momentum=one_tenth, weight_decay=one_tenth),
+        AMGD([group], 1.0),
+    ):
+        options = reload(opt.state_dict())["param_groups"][0]
+        for name in ("lr", "momentum", "weight_decay"):
+            assert type(options[name]) is float
+            assert options[name] == 0.1
+
+
+def test_a_module_in_place_of_its_parameters_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"got the module Linear; pass module\.parameters\(\)"):
+        AMGD(torch.nn.Linear(2, 1), 0.1)

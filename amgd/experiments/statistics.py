@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from amgd import _checks as check
+
 __all__ = ["Band", "PairedComparison", "log_slope", "mean_band", "paired_difference"]
 
 # 2**16 sign patterns are enumerated in a moment; beyond that the test draws patterns at random.
@@ -58,7 +60,7 @@ class PairedComparison:
 
 
 def _runs(samples: ArrayLike, name: str, least: int) -> NDArray[np.float64]:
-    values = np.asarray(samples, dtype=np.float64)
+    values = check.numeric(name, samples, "pass one row of numbers for each run")
     if values.ndim == 0 or values.shape[0] < least:
         n = values.shape[0] if values.ndim else 0
         raise ValueError(
@@ -100,8 +102,7 @@ def mean_band(samples: ArrayLike, level: float = 0.9) -> Band:
     2.0 [0.31, 3.69], n = 3
     """
     values = _runs(samples, "samples", 2)
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie in (0, 1): got {level}; 0.9 draws a 90% band")
+    level = check.real("level", level, "0.9 draws a 90% band", "(0, 1)")
     n = values.shape[0]
     mean = values.mean(axis=0)
     half = stats.t.ppf((1 + level) / 2, n - 1) * stats.sem(values, axis=0)
@@ -123,14 +124,15 @@ def log_slope(k: ArrayLike, values: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        For fewer than two points, different lengths, or a number that is not positive and finite.
+        For fewer than two different points, different lengths, or a number that is not positive and finite.
 
     Examples
     --------
     >>> round(log_slope([1, 10, 100], [5, 0.5, 0.05]), 6)
     -1.0
     """
-    x, y = np.asarray(k, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    cure = "pass the points of a curve"
+    x, y = check.numeric("k", k, cure), check.numeric("values", values, cure)
     if x.ndim != 1 or x.shape != y.shape or x.size < 2:
         raise ValueError(
             f"k and values must be two vectors of one length >= 2: got shapes {x.shape} and {y.shape}"
@@ -140,6 +142,8 @@ def log_slope(k: ArrayLike, values: ArrayLike) -> float:
             "k and values must be positive and finite to have logarithms: "
             f"got k from {x.min()} and values from {y.min()}; cut the range"
         )
+    if (x == x[0]).all():
+        raise ValueError(f"k must hold two different numbers: got {x[0]:g} only; add points")
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
@@ -196,6 +200,8 @@ def paired_difference(
             "pass rng=numpy.random.default_rng(seed)"
         )
     else:
+        rng = check.generator(rng)
+        draws = check.integer("draws", draws, 1, "it counts random sign patterns")
         signs = rng.choice([1.0, -1.0], size=(draws, n))
         signs[0] = 1.0  # the observed pattern counts, so p is never 0
     flipped = np.abs(signs @ difference)

@@ -58,14 +58,40 @@ def test_sign_flip_of_many_runs_is_deterministic_and_close_to_the_t_test() -> No
         (lambda: mean_band([[1.0], [np.nan]]), "run 1 holds nan"),
         (lambda: mean_band([1.0, 2.0], level=1.0), "level"),
         (lambda: mean_band([1.0, 2.0], level=np.nan), "level"),
+        (lambda: mean_band([[1.0, 2.0], [3.0]]), "rectangular"),
         (lambda: log_slope([1], [1]), "two vectors"),
+        (lambda: log_slope([2, 2], [1, 3]), "two different numbers: got 2 only"),
         (lambda: log_slope([1, 2], [1, 0]), "positive"),
         (lambda: log_slope([0, 2], [1, 1]), "positive"),
         (lambda: paired_difference([1, 2, 3], [1, 2]), "shared seed"),
         (lambda: paired_difference([1, np.inf], [1, 2]), "first must be finite"),
         (lambda: paired_difference(np.ones(17), np.zeros(17)), "pass rng"),
+        (lambda: many_runs(rng=np.random.default_rng(0), draws=0), "draws must be at least 1"),
     ],
 )
 def test_bad_input_is_refused(call, message: str) -> None:
     with pytest.raises(ValueError, match=message):
+        call()
+
+
+def many_runs(**options) -> None:
+    paired_difference(np.arange(20.0), np.zeros(20), **options)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: mean_band("ab"), "samples must hold real numbers: got dtype <U2"),
+        (lambda: mean_band([True, False]), "samples must hold real numbers: got dtype bool"),
+        (lambda: mean_band([1j, 2.0]), "got dtype complex128"),
+        (lambda: mean_band([1.0, None]), "got dtype object"),
+        (lambda: mean_band([1.0, 2.0], level="0.9"), "level must be a real number"),
+        (lambda: log_slope(["a", "b"], [1, 2]), "k must hold real numbers"),
+        (lambda: log_slope([1, 2], ["a", "b"]), "values must hold real numbers"),
+        (lambda: many_runs(rng=0), "rng must be a Generator: got int"),
+        (lambda: many_runs(rng=np.random.default_rng(0), draws=2.5), "draws must be an integer"),
+    ],
+)
+def test_input_of_the_wrong_kind_is_refused(call, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
         call()
