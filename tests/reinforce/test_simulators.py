@@ -39,9 +39,13 @@ def simulator_of(label, **options):
 def environment(label):
     """Gymnasium's environment with its time limit, made without its notices on versions."""
     name, options = ROBOTS.get(label, (label, {}))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return gymnasium.make(name, disable_env_checker=True, **options)
+    mujoco.set_mju_user_warning(lambda message: None)  # else a log file in the working directory
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return gymnasium.make(name, disable_env_checker=True, **options)
+    finally:
+        mujoco.set_mju_user_warning(None)
 
 
 def random_actions(simulator, n, generator):
