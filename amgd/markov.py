@@ -1125,15 +1125,14 @@ def _invert(
 
     A state without mass has the same cumulative sum as the one before it, so it is never chosen.
     """
-    width = table.shape[1]
+    width = table.shape[1]  # a power of two
     flat = table.ravel()
     place = row * width
-    base = place.copy()
     step = width // 2
     while step:
-        place += step * (flat.take(place + (step - 1)) <= uniform)
+        place += step * (flat[step - 1 :].take(place) <= uniform)
         step //= 2
-    np.subtract(place, base, out=out)
+    np.bitwise_and(place, width - 1, out=out)
 
 
 # ---------------------------------------------------------------------- input and text

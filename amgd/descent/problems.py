@@ -417,7 +417,7 @@ class Quadratic(Problem):
         self._matrices, self._mean, self._noise, self._centre = matrices, mean, shifts, x_star
         # Rows by state: for many points of few coordinates a look-up by state (which the noise
         # needs anyhow) is several times faster than broadcasting one row.
-        self._centres = np.tile(x_star, (n_states, 1))
+        self._centres = np.tile(x_star, (n_states, 1)) if x_star.any() else None
         diagonals = np.diagonal(matrices, axis1=1, axis2=2)
         plain = np.count_nonzero(matrices) == np.count_nonzero(diagonals)
         self._diagonals = np.broadcast_to(diagonals, (n_states, dim)).copy() if plain else None
@@ -444,14 +444,20 @@ class Quadratic(Problem):
         return np.asarray((x - self._centre) @ self._mean)
 
     def _sample_value(self, x: FloatArray, xi: IntArray) -> FloatArray:
-        shift = x - self._centre
+        shift = self._shift(x, xi)
         half = 0.5 * self._bend(shift, xi) + self._noise.take(xi, axis=0)
         return np.asarray(np.einsum("...i,...i->...", shift, half) + self.minimum)
 
     def _sample_gradient(self, x: FloatArray, xi: IntArray) -> FloatArray:
-        gradient = self._bend(x - self._centres.take(xi, axis=0), xi)
+        gradient = self._bend(self._shift(x, xi), xi)
         gradient += self._noise.take(xi, axis=0)
         return gradient
+
+    def _shift(self, x: FloatArray, xi: IntArray) -> FloatArray:
+        """x - x*, one for each state; x itself when x* = 0 and there is nothing to repeat."""
+        if self._centres is not None:
+            return np.asarray(x - self._centres.take(xi, axis=0))
+        return x if xi.shape in ((), x.shape[:-1]) else x - np.zeros((*xi.shape, self.dim))
 
     def _bend(self, shift: FloatArray, xi: IntArray) -> FloatArray:
         """A_xi times shift, a new array."""

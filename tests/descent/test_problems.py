@@ -1,5 +1,6 @@
 """Every claimed constant, gradient, mean and minimum of the problems."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -277,6 +278,42 @@ def test_shapes_and_state_look_up(case: Case) -> None:
         np.testing.assert_allclose(got[index], one, rtol=1e-13, atol=1e-13 * np.abs(got).max())
     got[...] = np.nan  # the result belongs to the caller
     assert np.isfinite(problem.sample_gradient(x, xi)).all()
+    np.testing.assert_array_equal(x, before)
+
+
+@table
+@pytest.mark.parametrize(
+    ("lead", "states"),
+    [
+        ((), ()),
+        ((), (3,)),
+        ((4,), ()),
+        ((1,), (3,)),
+        ((3, 1), (1, 4)),
+        ((4,), (3, 1)),
+        ((0,), (0,)),
+    ],
+)
+def test_points_and_states_broadcast(
+    case: Case, lead: tuple[int, ...], states: tuple[int, ...]
+) -> None:
+    problem = case.make()
+    size = math.prod(lead)
+    x = points_of(case, problem, seed=7)[:size].reshape(*lead, problem.dim)
+    xi = rng_for(7).integers(problem.n_states, size=states)
+    before = x.copy()
+    gradient, value = problem.sample_gradient(x, xi), problem.sample_value(x, xi)
+    shape = np.broadcast_shapes(lead, states)
+    assert (gradient.shape, value.shape) == ((*shape, problem.dim), shape)
+    every_x, every_xi = np.broadcast_to(x, gradient.shape), np.broadcast_to(xi, shape)
+    for index in np.ndindex(shape):
+        one, i = every_x[index], int(every_xi[index])
+        for got, want in (
+            (gradient[index], problem.sample_gradient(one, i)),
+            (value[index], problem.sample_value(one, i)),
+        ):
+            np.testing.assert_allclose(got, want, rtol=1e-13, atol=1e-13 * np.abs(want).max())
+    gradient[...] = np.nan  # the result belongs to the caller
     np.testing.assert_array_equal(x, before)
 
 
