@@ -323,6 +323,65 @@ def test_block_sum_brackets_the_plain_sum(make, monkeypatch):
     assert error <= 0.05 * value
 
 
+def metropolis(seed, n, slow=1.0):
+    """A reversible chain: random proposals, thinned so that its law is a given one."""
+    rng = np.random.default_rng(seed)
+    law = rng.dirichlet(np.full(n, 5.0))
+    proposal = rng.random((n, n)) * (rng.random((n, n)) < 0.5)
+    proposal = (proposal + proposal.T + np.eye(n, k=1) + np.eye(n, k=-1)) / (2 * n)
+    matrix = slow * proposal * np.minimum(1, law[None, :] / law[:, None])
+    np.fill_diagonal(matrix, 0)
+    np.fill_diagonal(matrix, 1 - matrix.sum(axis=1))
+    return MarkovChain(matrix)
+
+
+SPECTRAL = {
+    "random": lambda: metropolis(0, 9),
+    "random, slow": lambda: metropolis(1, 6, slow=0.05),
+    "two states": lambda: two_state(0.02, 0.05),
+    "alternating": lambda: two_state(0.99, 0.97),
+    "equal slow modes": lambda: lazy_cycle(12),
+    "all modes equal": lambda: sticky([0.2, 0.3, 0.5], 0.05),
+    "modes +rho and -rho": lambda: MarkovChain(np.kron(two_state(0.5, 0.5).transition, [[0.02, 0.98], [0.98, 0.02]])),
+    "birth and death": lambda: birth_death(8, 0.3, 0.3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPECTRAL)
+def test_spectral_sum_is_the_plain_sum(name):
+    """The route for slow reversible chains, on chains that powers can still check."""
+    chain = SPECTRAL[name]()
+    assert chain.is_reversible
+    found = chain._spectral_sum(0)
+    assert found is not None
+    assert found[1] <= 1e-12 * chain.mixing_sum
+    assert found[0] == pytest.approx(chain.mixing_sum, rel=2e-12)
+    assert chain._spectral_sum(10**7) is None  # powers reach as far
+
+
+def test_spectral_sum_declines_what_it_cannot_do_well():
+    assert two_state(1e-6, 0.5)._spectral_sum(0) is None  # masses too far apart
+    assert two_state(1e-9, 1e-9)._spectral_sum(0) is None  # too slow for the digits
+    assert lazy_cycle(500)._spectral_sum(0) is None  # too long
+
+
+def test_sum_of_a_slow_cycle_by_its_fourier_series():
+    n = 120
+    m, x = np.arange(1, n), np.arange(n)
+    values = np.cos(np.pi * m / n) ** 2
+    waves = np.cos(2 * np.pi * np.outer(m, x) / n) / n
+    times = np.arange(1, 34 * n**2 // 10)
+    modes = np.abs(values[:, None]) ** np.arange(1, len(times), 512) > 1e-18
+    total = 0.0
+    for block, start in enumerate(range(1, len(times), 512)):
+        keep = modes[:, block]
+        powers = values[keep] ** np.arange(start, start + 512)[:, None]
+        total += 0.5 * np.abs(powers @ waves[keep]).sum()
+    chain = lazy_cycle(n)
+    assert chain.mixing_sum == pytest.approx(total, rel=1e-11)
+    assert chain.mixing_sum_error <= 1e-12 * total
+
+
 def test_constant_of_a_chain_with_a_tiny_state():
     # d(1) = 1 - 2 min(pi): the constant is about 1/(2 min(pi)), far above the relaxation time
     chain = birth_death(30, 0.6, 0.3)
