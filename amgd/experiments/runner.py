@@ -210,20 +210,24 @@ def _candidates(spec: GridWorldSpec, problem: TDProblem, method: str) -> dict[st
 
 
 def _run_seeds(learn: Learner, paths: IntArray) -> tuple[dict[int, TDRun], dict[int, int]]:
-    """Run all seeds together; name those that diverge and run the others again without them.
+    """Run all seeds together, or one by one if some diverge.
 
-    Returns the runs of the seeds that finished, as views of one run, and the divergences.
+    Returns the runs of the seeds that finished, and the episode of divergence of the others.
     """
-    live = list(range(paths.shape[1]))
-    diverged: dict[int, int] = {}
-    while live:
+    seeds = range(paths.shape[1])
+    try:
+        together = learn(paths)
+    except DivergenceError:
+        pass
+    else:
+        return {seed: _row(together, seed) for seed in seeds}, {}
+    finished, diverged = {}, {}
+    for seed in seeds:
         try:
-            together = learn(paths[:, live])
+            finished[seed] = _row(learn(paths[:, [seed]]), 0)
         except DivergenceError as error:
-            diverged[live.pop(error.seed)] = error.episode
-        else:
-            return {seed: _row(together, i) for i, seed in enumerate(live)}, diverged
-    return {}, diverged
+            diverged[seed] = error.episode
+    return finished, diverged
 
 
 def _row(run: TDRun, i: int) -> TDRun:

@@ -37,7 +37,7 @@ from amgd.descent.steps import Schedule, StepSizes
 from .evaluation import TDProblem
 
 LIMIT = 1e150  # beyond this size the square of an iterate overflows
-BLOCK = 2000  # episodes whose maps are built at a time: the working arrays fit the cache
+BLOCK = 1000  # episodes whose maps are built at a time: the working arrays fit the cache
 COMPOSE_UP_TO = 8  # dimension up to which maps are faster than single transitions,
 COMPOSE_FROM = 8  # and number of episodes from which on they are
 
@@ -497,19 +497,22 @@ class _Transitions:
     phi: FloatArray  # (d, length, N)
     difference: FloatArray  # (d, length, N): phi(s) - discount phi(s')
     reward: FloatArray  # (length, N)
-    live: NDArray[np.bool_] | None  # (length, N): not from a terminal state; None: all
+    live: (
+        NDArray[np.bool_] | None
+    )  # (length, N): not from a terminal state; None: no path reaches one
 
     @classmethod
     def of(cls, problem: TDProblem, paths: IntArray) -> _Transitions:
         """Look the transitions of paths of shape (N, length + 1) up."""
         visited = np.ascontiguousarray(paths.T)
         phi = np.take(np.ascontiguousarray(problem.features.T), visited, axis=1)
-        reward = problem.reward[visited[:-1]] + problem.arrival_reward[visited[1:]]
-        if not problem.is_terminal.any():
-            return cls(phi[:, :-1], phi[:, :-1] - problem.discount * phi[:, 1:], reward, None)
+        reward = problem.reward[visited[:-1]]
+        reward += problem.arrival_reward[visited[1:]]
         live = ~problem.is_terminal[visited]
-        after = (problem.discount * live[1:]) * phi[:, 1:]
-        return cls(phi[:, :-1], phi[:, :-1] - after, reward, live[:-1])
+        none_ends = bool(live.all())
+        after = (problem.discount if none_ends else problem.discount * live[1:]) * phi[:, 1:]
+        difference = np.subtract(phi[:, :-1], after, out=after)  # these arrays are large
+        return cls(phi[:, :-1], difference, reward, None if none_ends else live[:-1])
 
 
 def _single_transitions(
