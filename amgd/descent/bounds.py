@@ -67,6 +67,11 @@ __all__ = [
 SLACK = 1e-9
 
 
+# Products of a few constants of these sizes neither overflow nor vanish.
+SMALLEST, LARGEST = 1e-60, 1e60
+LONGEST_CURVE = 10**7  # distances d(1), d(2), ... that a bound may ask for: some minutes
+
+
 # --- what comes in -------------------------------------------------------------------------------
 
 
@@ -91,11 +96,24 @@ _CONSTANTS = {
 
 
 def _real(name: str, value: Any, interval: str = "(-inf, inf)") -> float:
-    return check.real(name, value, _CONSTANTS[name], interval)
+    number = check.real(name, value, _CONSTANTS[name], interval)
+    if abs(number) > LARGEST:
+        raise ValueError(_out_of_scale(name, number))
+    return number
 
 
 def _positive(name: str, value: Any) -> float:
-    return _real(name, value, "(0, inf)")
+    number = _real(name, value, "(0, inf)")
+    if number < SMALLEST:
+        raise ValueError(_out_of_scale(name, number))
+    return number
+
+
+def _out_of_scale(name: str, number: float) -> str:
+    return (
+        f"{name} is out of scale: got {number:g} (expected {SMALLEST:g} to {LARGEST:g}, whose "
+        "products are floats); measure in other units"
+    )
 
 
 def _nonnegative(name: str, value: Any) -> float:
@@ -148,6 +166,12 @@ def _result(values: Any) -> Any:
 
 def _tv_curve(chain: MarkovChain, length: int) -> FloatArray:
     """d(1), ..., d(length)."""
+    if length > LONGEST_CURVE:
+        raise ValueError(
+            f"the chain is too slow for a bound by its lag: it needs d(1), ..., d({length}) "
+            f"(expected at most {LONGEST_CURVE} distances); use the bound that takes "
+            "T=chain.mixing_sum"
+        )
     curve = np.asarray(chain.tv_distance(np.arange(1, length + 1)), dtype=np.float64)
     return np.minimum.accumulate(curve)  # d is nonincreasing; rounding is not
 
@@ -595,12 +619,13 @@ def theorem1(
         cost = slope * L * float(betas.min()) / 2
         reach = 1 + int(min(float(chain.tv_distance(1)) / cost, 2.0**62))
         longest = min(_mixing_time(chain, cost), reach)
+        level = d = _tv_curve(chain, longest)
+        tau = np.arange(1, longest + 1)
     else:
-        longest = _mixing_time(chain, delta)
-    d = _tv_curve(chain, longest)
-    before = _sum_before(d[:-1])  # d(1) + ... + d(tau - 1) for tau = 1, ..., longest
-    tau = np.arange(1, longest + 1) if delta is None else np.array([longest])
-    level = d if delta is None else np.array([delta])
+        tau = np.array([_mixing_time(chain, delta)])
+        level = np.array([delta])
+        d = _tv_curve(chain, min(int(tau[0]), int(K.max()) + 1))  # a run ends after K steps
+    before = _sum_before(d[:-1])  # d(1) + ... + d(tau - 1) for tau = 1, 2, ...
 
     factor = _output_factor(n, weights, steps)
     values = np.empty_like(n)
@@ -901,6 +926,7 @@ def _middle_term(noise: FloatArray, B: float, sigma: float, c: Any, L: float) ->
         return np.asarray(2 * B * np.sqrt(noise / 3))
     c = _nonnegative("c", c)
     if c > 0:
+        c = _positive("c", c)
         return np.asarray(c * B**2 + noise / (3 * c))
     if sigma > 0:
         raise ValueError(

@@ -5,6 +5,7 @@ The formulas themselves are checked in tests/theory/test_formulas.py.
 
 import inspect
 import math
+import re
 
 import numpy as np
 import pytest
@@ -162,6 +163,61 @@ def test_bad_constants_are_refused_by_name(name, key, value):
         (TypeError, ValueError), match=rf"^{key} must (be a real number|lie) in [(\[]"
     ):
         function(100, **(constants | {key: value}))
+
+
+SCALED = [
+    pytest.param(name, key, id=f"{name}-{key}")
+    for name, (function, constants) in CASES.items()
+    for key in sorted(
+        set(inspect.signature(function).parameters) & (POSITIVE | NONNEGATIVE | {"c"})
+    )
+]
+
+
+@pytest.mark.parametrize(("name", "key"), SCALED)
+def test_constants_whose_products_overflow_are_refused(name, key):
+    function, constants = CASES[name]
+    for value in (1e-300, 1e300) if key in POSITIVE | {"c"} else (1e300,):
+        if key in ("mu", "r0") and value > 1:
+            continue  # refused as larger than L or B
+        if key == "L" and value < 1 and name in ("theorem2", "theorem2_lag"):
+            continue  # where L may be 0
+        message = re.escape(f"{key} is out of scale: got {value:g} ") + ".*units"
+        with pytest.raises(ValueError, match=message):
+            function(100, **(constants | {key: value}))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bounds_are_finite_up_to_the_ends_of_the_scale(name):
+    function, constants = CASES[name]
+    rng = np.random.default_rng(0)
+    free = [key for key in constants if key in POSITIVE | NONNEGATIVE]
+    answers = 0
+    for _ in range(100):
+        drawn = {key: float(rng.choice([1e-60, 1e-20, 1.0, 1e20, 1e60])) for key in free}
+        try:
+            values = function(np.array([1, 2, 1000]), **(constants | drawn))
+        except ValueError as error:  # mu > L, r0 > B, K < 16 L^2, or a chain too slow for beta
+            if not re.search("must not exceed|must be at least|too slow", str(error)):
+                raise
+            continue
+        assert np.isfinite(values).all()
+        answers += 1
+    assert answers >= 10
+
+
+def test_a_lag_longer_than_the_run_needs_no_longer_curve():
+    slow = two_state(1e-9, 1e-9)  # d(k) <= 0.01 after two thousand million steps
+    bound = bounds.theorem1(100, chain=slow, delta=0.01, **GAP)
+    tau = slow.mixing_time(0.01)
+    L, M, beta = GAP["L"], GAP["M"], 0.1
+    expected = GAP["initial_gap"] / (beta * 100) + M**2 * (
+        L * beta * (1.5 + 20 / 3 * (tau - 1)) + 0.02
+    )
+    expected += 4 * M**2 / 100 * float(np.sum(slow.tv_distance(np.arange(1, 101))))
+    assert bound == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(ValueError, match=r"too slow .* use the bound that takes T="):
+        bounds.theorem1(10**10, chain=slow, delta=0.01, **GAP)
 
 
 @pytest.mark.parametrize("name", [n for n, (_, c) in (CASES | PAIRS).items() if "chain" in c])
