@@ -215,7 +215,6 @@ def test_continuous_actions_through_gymnasium():
             functools.partial(AMGD, schedule=lambda k: (2 / (k + 1), *2 * ((3 * k + 5) / 12,))),
         ),
     ],
-    ids=str,
 )
 def test_named_optimizers_are_what_they_say(named, factory):
     one, other = run(small(**named)), run(small(optimizer=factory))
@@ -667,7 +666,6 @@ def test_bad_spec_is_refused(changes, error, message):
         ({"optimizer": torch.optim.LBFGS}, TypeError, "without a closure: got LBFGS"),
         ({"optimizer": ADAM, "iterate": "x"}, ValueError, "needs the optimizer AMGD, .* got Adam"),
     ],
-    ids=str,
 )
 def test_what_the_environment_cannot_do_is_refused(changes, error, message):
     with pytest.raises(error, match=message):
