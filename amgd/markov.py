@@ -601,13 +601,14 @@ class MarkovChain:
     def _dyadic(self, level: int) -> _Power:
         """``P**(2**level)``, kept for the next call."""
         ladder = self._ladder
-        while len(ladder) <= level:
-            ladder.append(self._multiply(ladder[-1], ladder[-1]))
+        for known in range(len(ladder), level + 1):
+            half = ladder[known - 1]
+            ladder.setdefault(known, self._multiply(half, half))  # another thread may be first
         return ladder[level]
 
     @cached_property
-    def _ladder(self) -> list[_Power]:
-        return [self._settle(_close_rows(self._transition.copy()))]
+    def _ladder(self) -> dict[int, _Power]:
+        return {0: self._settle(_close_rows(self._transition.copy()))}
 
     def _multiply(self, left: _Power, right: _Power) -> _Power:
         if not (left.centred or right.centred):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -380,6 +382,26 @@ def test_sum_of_a_slow_cycle_by_its_fourier_series():
     chain = lazy_cycle(n)
     assert chain.mixing_sum == pytest.approx(total, rel=1e-11)
     assert chain.mixing_sum_error <= 1e-12 * total
+
+
+def test_threads_share_a_chain(monkeypatch):
+    """Threads that build the powers of one chain at the same time build the same powers."""
+    matrix = metropolis(2, 20, slow=0.1).transition
+    ks = [1, 2**10, 2**11 + 3]
+    expected = MarkovChain(matrix).tv_distance(ks).tolist()
+    multiply = MarkovChain._multiply
+
+    def slow_multiply(self, left, right):
+        result = multiply(self, left, right)
+        time.sleep(0.002)
+        return result
+
+    monkeypatch.setattr(MarkovChain, "_multiply", slow_multiply)
+    chain = MarkovChain(matrix)
+    with ThreadPoolExecutor(8) as pool:
+        found = [curve.tolist() for curve in pool.map(chain.tv_distance, [ks] * 8)]
+    assert found == [expected] * 8
+    assert chain.tv_distance(ks).tolist() == expected
 
 
 def test_constant_of_a_chain_with_a_tiny_state():
