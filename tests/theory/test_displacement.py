@@ -8,8 +8,8 @@ from amgd.descent.problems import Problem
 from amgd.descent.steps import StepSizes, ghadimi_lan, nesterov, theorem1
 from amgd.descent.steps import sgd as sgd_steps
 from amgd.markov import MarkovChain, iid
+from amgd.reinforce import matched
 
-matched = pytest.importorskip("amgd.reinforce.training").matched
 SCHEDULES = [sgd_steps, theorem1, ghadimi_lan, nesterov]
 
 
