@@ -6,6 +6,7 @@
 
 import shutil
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import nbformat
@@ -40,8 +41,6 @@ def cache() -> None:
 
 def _seconds(notebook: nbformat.NotebookNode) -> float:
     """Time from the start of the first cell to the end of the last, from nbclient's stamps."""
-    from datetime import datetime
-
     stamps = [c.metadata.execution for c in notebook.cells if "execution" in c.metadata]
     times = [
         datetime.fromisoformat(t) for s in stamps for k, t in s.items() if k.startswith("iopub.")
