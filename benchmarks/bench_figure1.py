@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from amgd.experiments.runner import run
+from amgd.experiments.gridworld import run
 from amgd.experiments.specs import FIGURE1
 
 PART = 20  # episodes on which the loop is timed

@@ -1,454 +1,428 @@
-r"""Run a specification and compare its methods.
+r"""Run a specification into a record: seeds in parallel, killed and continued at will.
 
-**Streams.** Seed i of the reported runs draws its training episodes from the spawn key
-(TRAINING, i) and its test episodes from (TEST, i); the grids are tried on (TUNING, i).
-So a seed's numbers do not depend on how many seeds there are, no method sees an episode of
-another seed, and no grid is tried on an episode that is reported.
-All methods see the same training and test episodes: their differences are paired.
+**Tasks.**  The work is cut into tasks: a variant with some of its seeds.
+In classic control runs are cheaper together, so a task holds several; a robot's task holds one.
+A run gives the same bits in any company, in any process and after any number of interruptions, so
+the record does not depend on how many workers there are, or on what happened to them.
 
-**Divergence.** A seed that diverges is named with its episode and has no curve. It is left out of
-means, and out of both sides of a paired comparison; a comparison says so by a word.
+**Two rounds.**  The tuned variants need the winner of their grid, so everything else runs before.
+A grid is tried on runs of its own, recorded as the variant "tuning-RATE".
+
+**Workers.**  Tasks run through joblib, each on one thread.  Within
+``joblib.parallel_config(backend="dask")`` they run on a Dask cluster instead; its workers must see
+the record's folder under the same path, since they keep their checkpoints in it.
+The record itself is written by the calling process alone, which holds a lock meanwhile.
+
+Plan of the module: tasks, what a worker does, the loop that records.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
+from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from amgd import _checks as check
-from amgd.experiments.specs import GridWorldSpec
-from amgd.experiments.statistics import paired_difference
-from amgd.td import (
-    DivergenceError,
-    TDProblem,
-    TDRun,
-    decaying,
-    matched,
-    neu_area,
-    td0,
-    td0_accelerated,
+from amgd.experiments.checkpoints import load_checkpoint, save_checkpoint
+from amgd.experiments.gridworld import Curve, Tuning, run
+from amgd.experiments.records import Record, RecordError, surroundings
+from amgd.experiments.specs import (
+    FIRST_TUNING_RUN,
+    GridWorldSpec,
+    Spec,
+    spec_hash,
 )
+from amgd.reinforce.simulators import Acrobot, CartPole, make_simulator
+from amgd.reinforce.training import Diverged, Trainer, TrainingLog
 
-__all__ = [
-    "Comparison",
-    "Curve",
-    "GridWorldResult",
-    "ReadingRow",
-    "Tuning",
-    "compare",
-    "readings_table",
-    "run",
-]
+__all__ = ["CHECKPOINTS", "Task", "checkpointed_rows", "record", "tasks_for"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-TRAINING, TEST, TUNING, SIGN_FLIPS = range(4)  # first number of the spawn keys
+CHECKPOINTS = "checkpoints"
+LOCK = ".lock"
 
 
-@dataclass(frozen=True)
-class Tuning:
-    """What a grid gave on the tuning seeds.
+class Outcome(NamedTuple):
+    """What a task found out about one of its runs."""
 
-    Attributes
-    ----------
-    tried : tuple of str
-        The steps, such as "0.03", "0.3/k" or "delta 0.1".
-    areas : tuple of float
-        Mean area under the exact NEU; infinite if a seed diverged.
-    best : str
-        The one with the smallest area.
-    """
-
-    tried: tuple[str, ...]
-    areas: tuple[float, ...]
-    best: str
+    seed: int
+    columns: dict[str, NDArray[Any]]
+    seconds: float
+    diverged: str | None
+    where: dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Curve:
-    """The learning curves of one method.
+class Task:
+    """Some runs of a variant.
 
     Attributes
     ----------
-    method : str
-        One of `amgd.experiments.specs.METHODS`.
-    step : str
-        The step that was used, in words.
-    episodes : ndarray of int64, shape (n_rec,)
-        Episodes learned from at each record; the first is 0.
+    spec : GridWorldSpec or ReinforceSpec
+    variant : str
+        Of the specification.
     seeds : tuple of int
-        The seeds that did not diverge: the rows of the arrays below.
-    theta : ndarray, shape (n, n_rec, d)
-    neu : ndarray, shape (n, n_rec)
-        Exact NEU under the law of the specification.
-    neu_estimate : ndarray, shape (n, n_rec)
-        NEU estimated from the test episodes of that seed and record, as the paper does it.
-    diverged : mapping of int to int
-        The seeds that diverged, each with the episode in which it was seen.
-    tuning : Tuning or None
-        The grid, for the tuned methods.
+        Their numbers; from `FIRST_TUNING_RUN` on they try a rate of the variant's grid.
+    rate : float or None
+        The step of a tuned variant.
     """
 
-    method: str
-    step: str
-    episodes: IntArray
+    spec: Any
+    variant: str
     seeds: tuple[int, ...]
-    theta: FloatArray
-    neu: FloatArray
-    neu_estimate: FloatArray
-    diverged: Mapping[int, int]
-    tuning: Tuning | None = None
+    rate: float | None = None
 
     @property
-    def area(self) -> FloatArray:
-        """Mean of the exact NEU over the records after the first, shape (n,)."""
-        return np.asarray(self.neu[:, 1:].mean(axis=1))
-
-    @property
-    def area_estimate(self) -> FloatArray:
-        """The same of the estimated NEU."""
-        return np.asarray(self.neu_estimate[:, 1:].mean(axis=1))
+    def name(self) -> str:
+        """The variant under which the runs are recorded."""
+        if self.seeds[0] < FIRST_TUNING_RUN:
+            return self.variant
+        return _tuning_name(self.variant, self.rate)
 
 
-@dataclass(frozen=True)
-class GridWorldResult:
-    """What `run` returns: the specification, its exact system, and a curve for each method."""
-
-    spec: GridWorldSpec
-    problem: TDProblem
-    curves: Mapping[str, Curve]
-
-    def __getitem__(self, method: str) -> Curve:
-        """Return the curve of a method."""
-        if method not in self.curves:
-            raise KeyError(
-                f"{method!r} was not run: this result has {list(self.curves)}; "
-                "add it to methods of the specification"
-            )
-        return self.curves[method]
+def _tuning_name(variant: str, rate: float | None) -> str:
+    return f"{variant.replace('tuned', 'tuning', 1)}-{rate:g}"
 
 
-def run(spec: GridWorldSpec) -> GridWorldResult:
-    """Run all methods of a specification on shared episodes.
+# --- what a worker does ----------------------------------------------------------------------------
+def _run_task(
+    task: Task, folder: Path, checkpoint_seconds: float
+) -> tuple[Task, list[Outcome], Tuning | None]:
+    if isinstance(task.spec, GridWorldSpec):
+        return task, *_run_grid_world(task)
+    return task, _run_training(task, folder, checkpoint_seconds), None
+
+
+def _run_grid_world(task: Task) -> tuple[list[Outcome], Tuning | None]:
+    """Run a method on all seeds, which takes a second or two, and keep those of the task."""
+    begin = time.perf_counter()
+    curve = run(replace(task.spec, methods=(task.variant,)))[task.variant]
+    seconds = (time.perf_counter() - begin) / task.spec.seeds
+    where = surroundings()
+    outcomes = [_grid_world_outcome(curve, seed, seconds, where) for seed in task.seeds]
+    return outcomes, curve.tuning
+
+
+def _grid_world_outcome(curve: Curve, seed: int, seconds: float, where: dict[str, Any]) -> Outcome:
+    theta_names = [f"theta{i}" for i in range(curve.theta.shape[-1])]
+    columns: dict[str, NDArray[Any]]
+    if seed in curve.diverged:
+        columns = {n: np.zeros(0) for n in ("episode", "neu", "neu_estimate", *theta_names)}
+        return Outcome(seed, columns, seconds, f"in episode {curve.diverged[seed]}", where)
+    i = curve.seeds.index(seed)
+    columns = {
+        "episode": curve.episodes,
+        "neu": curve.neu[i],
+        "neu_estimate": curve.neu_estimate[i],
+        **dict(zip(theta_names, curve.theta[i].T, strict=True)),
+    }
+    return Outcome(seed, columns, seconds, None, where)
+
+
+def _run_training(task: Task, folder: Path, checkpoint_seconds: float) -> list[Outcome]:
+    """Train from the checkpoints on, and save one now and then."""
+    trainer = Trainer(task.spec.training_for(task.variant, task.seeds, task.rate))
+    states = [load_checkpoint(*_checkpoint(task, seed, folder)) for seed in task.seeds]
+    found = [state for state in states if state is not None]
+    if found:
+        trainer.load_state_dict(_join(found))
+    saved, parent = time.monotonic(), os.getppid()
+    try:
+        while not trainer.done:
+            trainer.advance()
+            if os.getppid() != parent:
+                raise SystemExit("the process that gave this task is gone")
+            if time.monotonic() - saved >= checkpoint_seconds and not trainer.done:
+                for seed, state in zip(task.seeds, _split(trainer.state_dict()), strict=True):
+                    save_checkpoint(*_checkpoint(task, seed, folder), state)
+                saved = time.monotonic()
+    except Diverged as error:
+        what = f"at iteration {error.iteration}: {error.quantity} is not finite"
+        lost = [_training_outcome(error.log, task.seeds.index(error.run), what)]
+        others = tuple(seed for seed in task.seeds if seed != error.run)
+        if not others:
+            return lost
+        # A run does not depend on its company: the others go on from their checkpoints.
+        rest = (replace(task, seeds=seeds) for seeds in _alike(task, others, folder))
+        return lost + [
+            one for part in rest for one in _run_training(part, folder, checkpoint_seconds)
+        ]
+    return [_training_outcome(trainer.log, i, None) for i in range(len(task.seeds))]
+
+
+def _training_outcome(log: TrainingLog, i: int, diverged: str | None) -> Outcome:
+    columns: dict[str, NDArray[Any]] = {"k": np.arange(len(log))}
+    columns |= {name: values[i] for name, values in log.columns.items()}
+    seconds = float(log.seconds["total"].sum()) / len(log.runs)
+    return Outcome(log.runs[i], columns, seconds, diverged, surroundings())
+
+
+def _checkpoint(task: Task, seed: int, folder: Path) -> tuple[Path, dict[str, Any]]:
+    """Return where the checkpoint of a run is, and to what it belongs."""
+    stem = Record.stem(task.name, seed)
+    owner = {"hash": spec_hash(task.spec), "run": stem, "rate": task.rate}
+    return folder / f"{stem}.pt", owner
+
+
+def _split(state: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Return the state of each run of a trainer; its seconds are shared out evenly."""
+    n = len(state["runs"])
+    for i in range(n):
+        yield {
+            "k": state["k"],
+            **{name: state[name][i : i + 1] for name in ("runs", "policies", "optimizers")},
+            "baselines": state["baselines"][i : i + 1],
+            "columns": {
+                c: [row[i : i + 1] for row in rows] for c, rows in state["columns"].items()
+            },
+            "seconds": {p: [value / n for value in rows] for p, rows in state["seconds"].items()},
+        }
+
+
+def _join(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the state of a trainer that has these runs, all of them equally far."""
+    first = states[0]
+    return {
+        "k": first["k"],
+        **{
+            name: [one for state in states for one in state[name]]
+            for name in ("runs", "policies", "optimizers", "baselines")
+        },
+        "columns": {
+            c: [list(chain(*rows)) for rows in zip(*(s["columns"][c] for s in states), strict=True)]
+            for c in first["columns"]
+        },
+        "seconds": {
+            p: [sum(values) for values in zip(*(s["seconds"][p] for s in states), strict=True)]
+            for p in first["seconds"]
+        },
+    }
+
+
+# --- tasks -----------------------------------------------------------------------------------------
+def tasks_for(
+    record: Record, variants: Sequence[str], seeds: Sequence[int], workers: int = 1
+) -> list[Task]:
+    """Return what is missing and can start now: tuned variants wait for their grids.
 
     Parameters
     ----------
-    spec : GridWorldSpec
+    record : Record
+    variants, seeds
+        What is wanted.
+    workers : int
+        Over how many processes runs that are cheaper together are spread.
+    """
+    spec = record.spec
+    if isinstance(spec, GridWorldSpec):
+        wanted = ((v, [s for s in seeds if not record.has(v, s)]) for v in variants)
+        return [Task(spec, variant, tuple(missing)) for variant, missing in wanted if missing]
+    tasks = []
+    for variant in variants:
+        numbers = list(seeds)
+        rates: list[float | None] = [None]
+        if spec.grid(variant):
+            if all(record.has(variant, seed) for seed in seeds):
+                continue
+            winner = _winner(record, variant)
+            rates = list(spec.grid(variant)) if winner is None else [winner]
+            if winner is None:
+                numbers = [FIRST_TUNING_RUN + i for i in range(spec.tuning_seeds)]
+        for rate in rates:
+            task = Task(spec, variant, tuple(numbers), rate)
+            missing = tuple(seed for seed in numbers if not record.has(task.name, seed))
+            folder = record.path / CHECKPOINTS
+            tasks += [replace(task, seeds=s) for s in _alike(task, missing, folder, workers)]
+    # Seed by seed: wherever it is interrupted, each variant has about as many runs as the others.
+    return sorted(tasks, key=lambda task: task.seeds[0])
+
+
+def _alike(
+    task: Task, seeds: tuple[int, ...], folder: Path, workers: int = 1
+) -> list[tuple[int, ...]]:
+    """Cut seeds into groups that can run together: equally far, and one at a time for a robot."""
+    training = task.spec.training
+    simulator = make_simulator(training.environment, **training.options)
+    if not isinstance(simulator, CartPole | Acrobot):
+        return [(seed,) for seed in seeds]
+    by_k: dict[int, list[int]] = {}
+    for seed in seeds:
+        state = load_checkpoint(*_checkpoint(task, seed, folder))
+        by_k.setdefault(0 if state is None else state["k"], []).append(seed)
+    groups = []
+    for group in by_k.values():
+        parts = np.array_split(group, min(workers, len(group)))
+        groups += [tuple(int(seed) for seed in part) for part in parts]
+    return groups
+
+
+def _winner(record: Record, variant: str) -> float | None:
+    """Return the best rate of a grid, kept in the manifest, or None if runs are missing."""
+    spec, areas = record.spec, []
+    for rate in spec.grid(variant):
+        name = _tuning_name(variant, rate)
+        runs = [FIRST_TUNING_RUN + i for i in range(spec.tuning_seeds)]
+        if not all(record.has(name, seed) for seed in runs):
+            return None
+        tables = [record.read(name, seed)["evaluation_return"] for seed in runs]
+        complete = all(len(returns) == spec.rows for returns in tables)
+        areas.append(-float(np.mean([t.mean() for t in tables])) if complete else np.inf)
+    if not np.isfinite(areas).any():
+        raise ValueError(
+            f"no rate of {variant} is stable: all of {spec.grid(variant)} diverge (expected one "
+            "that does not); add smaller ones to the grid"
+        )
+    if variant not in record.tuning:
+        record.set_tuning(variant, [f"{rate:g}" for rate in spec.grid(variant)], areas)
+    return float(spec.grid(variant)[int(np.argmin(areas))])
+
+
+# --- the loop --------------------------------------------------------------------------------------
+def record(
+    spec: Spec,
+    path: Path | str,
+    *,
+    variants: Sequence[str] | None = None,
+    seeds: Sequence[int] | None = None,
+    jobs: int | None = None,
+    checkpoint_seconds: float = 30.0,
+    on_progress: Callable[[Record, str], None] | None = None,
+) -> Record:
+    """Run what a record lacks.
+
+    Parameters
+    ----------
+    spec : GridWorldSpec or ReinforceSpec
+    path : Path or str
+        Folder of the record; it is made if it is not there.
+    variants : sequence of str, optional
+        Some of the specification's; default is all.
+    seeds : sequence of int, optional
+        Some of 0, ..., spec.seeds - 1; default is all.
+    jobs : int, optional
+        Processes, as joblib's ``n_jobs``; -1 stands for all cores. Default is what
+        ``joblib.parallel_config`` says, otherwise one.
+    checkpoint_seconds : float
+        A kill loses at most this much work and the row in progress; the grid world, a second or two
+        for a variant, has no checkpoints.
+    on_progress : callable, optional
+        Called with the record and the name of each run that has just been recorded.
 
     Returns
     -------
-    GridWorldResult
+    Record
 
     Raises
     ------
-    TypeError
-        If `spec` is not a specification.
-    ValueError
-        If every value of a grid diverges on the tuning seeds.
+    RecordError
+        If the folder belongs to another specification, another process is writing it, or a file in
+        it is torn or edited.
+    OSError
+        If it cannot be written; what is there is unchanged.
 
     Examples
     --------
-    >>> result = run(GridWorldSpec(n=5, episodes=50, seeds=3, tuning_seeds=3))
-    >>> list(result.curves), result["plain"].neu.shape
-    (['plain', 'accelerated', 'matched', 'tuned'], (3, 6))
-    >>> result["tuned"].tuning.best in result["tuned"].tuning.tried
-    True
+    >>> import tempfile
+    >>> from amgd.experiments.specs import named
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = record(named("figure1-grid10", "smoke"), folder, variants=["plain"])
+    ...     made.seeds("plain"), made.curves("plain", "neu").samples.shape
+    ((0, 1, 2), (3, 5))
     """
-    check.instance("spec", spec, GridWorldSpec, "such as amgd.experiments.specs.FIGURE1[0]")
-    problem = spec.problem()
-    paths = _training_paths(spec, problem, TRAINING, spec.seeds)
-    test_systems = _test_systems(spec, problem)
-    needs_grid = {"tuned", "tuned_accelerated"} & set(spec.methods)
-    tuning_paths = _training_paths(spec, problem, TUNING, spec.tuning_seeds) if needs_grid else None
-    curves = {}
-    for method in spec.methods:
-        candidates = _candidates(spec, problem, method)
-        tuning = None
-        (step,) = candidates if len(candidates) == 1 else ("",)
-        if tuning_paths is not None and method in needs_grid:
-            tuning = _tune(problem, candidates, tuning_paths)
-            step = tuning.best
-        finished, diverged = _run_seeds(candidates[step], paths)
-        curves[method] = _curve(problem, method, step, finished, diverged, test_systems, tuning)
-    return GridWorldResult(spec, problem, curves)
-
-
-# One method ---------------------------------------------------------------------------------------
-Learner = Callable[[IntArray], TDRun]
-
-
-def _candidates(spec: GridWorldSpec, problem: TDProblem, method: str) -> dict[str, Learner]:
-    """Return the learners of a method by the name of their step: one, or a grid."""
-    options = {
-        "update": spec.update,
-        "count": spec.count,
-        "record": spec.record,
-        "limit": spec.limit,
-    }
-
-    def plain(rate: float | Callable[[IntArray], FloatArray]) -> Learner:
-        return lambda paths: td0(problem, paths, rate, **options)  # type: ignore[arg-type]
-
-    def accelerated(delta: float) -> Learner:
-        steps = spec.steps(delta)
-        return lambda paths: td0_accelerated(problem, paths, steps, **options)  # type: ignore[arg-type]
-
-    if method == "plain":
-        return {f"{spec.rate:g}": plain(spec.rate)}
-    if method == "accelerated":
-        return {f"delta {spec.delta:g}": accelerated(spec.delta)}
-    if method == "matched":
-        return {f"matched to delta {spec.delta:g}": plain(matched(spec.steps()))}
-    if method == "tuned":
-        constant = {f"{rate:g}": plain(rate) for rate in spec.rates}
-        return constant | {f"{scale:g}/k": plain(decaying(scale)) for scale in spec.scales}
-    return {f"delta {delta:g}": accelerated(delta) for delta in spec.deltas}
-
-
-def _run_seeds(learn: Learner, paths: IntArray) -> tuple[dict[int, TDRun], dict[int, int]]:
-    """Run all seeds together, or one by one if some diverge.
-
-    Returns the runs of the seeds that finished, and the episode of divergence of the others.
-    """
-    seeds = range(paths.shape[1])
+    wanted = _wanted("variants", variants, spec.variants)
+    numbers = _wanted("seeds", seeds, range(spec.seeds))
+    pause = check.real("checkpoint_seconds", checkpoint_seconds, "30 is usual", "[0, inf)")
+    opened = Record.create(path, spec)
+    lock = FileLock(opened.path / LOCK, timeout=0)
     try:
-        together = learn(paths)
-    except DivergenceError:
-        pass
-    else:
-        return {seed: _row(together, seed) for seed in seeds}, {}
-    finished, diverged = {}, {}
-    for seed in seeds:
-        try:
-            finished[seed] = _row(learn(paths[:, [seed]]), 0)
-        except DivergenceError as error:
-            diverged[seed] = error.episode
-    return finished, diverged
+        lock.acquire()
+    except Timeout:
+        raise RecordError(
+            f"another process is writing {opened.path}: got a lock that is held (expected none); "
+            "wait for it, stop it, or choose another folder"
+        ) from None
+    try:
+        return _record(opened, wanted, numbers, jobs, pause, on_progress)
+    finally:
+        lock.release()
 
 
-def _row(run: TDRun, i: int) -> TDRun:
-    """Return the run of the i-th seed alone, its arrays of shape (n_rec, d)."""
-    return TDRun(run.method, run.episodes, run.theta[:, i], run.x[:, i], run.average[:, i])
+def _record(
+    record: Record,
+    variants: Sequence[str],
+    seeds: Sequence[int],
+    jobs: int | None,
+    checkpoint_seconds: float,
+    on_progress: Callable[[Record, str], None] | None,
+) -> Record:
+    record = Record(record.path)  # as it is now that nobody else writes it
+    folder = record.path / CHECKPOINTS
+    folder.mkdir(exist_ok=True)
+    for left in [*record.path.glob(".*.csv.*"), *record.path.glob(".*.json.*"), *folder.glob(".*")]:
+        left.unlink()  # a kill between writing and renaming leaves these
+    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+    workers = joblib.effective_n_jobs(jobs)
+    for _ in ("grids and the variants without one", "tuned variants"):
+        tasks = tasks_for(record, variants, seeds, workers)
+        outcomes = parallel(
+            joblib.delayed(_run_task)(task, folder, checkpoint_seconds) for task in tasks
+        )
+        for task, found, tuning in outcomes:
+            if tuning is not None:
+                record.set_tuning(task.variant, tuning.tried, tuning.areas)
+            for one in found:
+                record.add(
+                    task.name,
+                    one.seed,
+                    one.columns,
+                    one.seconds,
+                    diverged=one.diverged,
+                    where=one.where,
+                )
+                _checkpoint(task, one.seed, folder)[0].unlink(missing_ok=True)
+                if on_progress is not None:
+                    on_progress(record, Record.stem(task.name, one.seed))
+    return record
 
 
-def _curve(
-    problem: TDProblem,
-    method: str,
-    step: str,
-    finished: dict[int, TDRun],
-    diverged: dict[int, int],
-    test_systems: list[tuple[FloatArray, FloatArray]],
-    tuning: Tuning | None,
-) -> Curve:
-    """Evaluate the runs of a method."""
-    n_rec = len(test_systems[0][1])
-    theta = np.empty((len(finished), n_rec, problem.dim))
-    estimate = np.empty((len(finished), n_rec))
-    episodes = np.zeros(n_rec, dtype=np.int64)
-    for i, (seed, seed_run) in enumerate(finished.items()):
-        A, b = test_systems[seed]
-        theta[i], episodes = seed_run.theta, seed_run.episodes
-        update = b - (A @ theta[i][:, :, None])[:, :, 0]
-        estimate[i] = (update**2).sum(axis=-1)
-    neu = problem.neu(theta)
-    return Curve(method, step, episodes, tuple(finished), theta, neu, estimate, diverged, tuning)
-
-
-def _tune(problem: TDProblem, candidates: dict[str, Learner], paths: IntArray) -> Tuning:
-    """Try a grid; a value with which a seed diverges is out."""
-    areas = []
-    for learn in candidates.values():
-        try:
-            areas.append(float(neu_area(problem, learn(paths)).mean()))
-        except DivergenceError:
-            areas.append(np.inf)
-    if np.isinf(areas).all():
+def _wanted(name: str, chosen: Sequence[Any] | None, known: Iterable[Any]) -> list[Any]:
+    listed = list(known)
+    if chosen is None:
+        return listed
+    strangers = [one for one in chosen if one not in listed]
+    if strangers or len(chosen) == 0:
         raise ValueError(
-            f"no step is stable: all of {list(candidates)} diverge (expected one that does not); "
-            "add smaller ones to the grid"
+            f"{name} must be some of the specification's: got {list(chosen)} (expected some of "
+            f"{listed}); the others would need another specification"
         )
-    names = tuple(candidates)
-    return Tuning(names, tuple(areas), names[int(np.argmin(areas))])
+    return [one for one in listed if one in chosen]
 
 
-# Random streams -----------------------------------------------------------------------------------
-def _rng(spec: GridWorldSpec, *key: int) -> np.random.Generator:
-    return np.random.default_rng(np.random.SeedSequence(spec.seed, spawn_key=key))
-
-
-def _training_paths(spec: GridWorldSpec, problem: TDProblem, purpose: int, seeds: int) -> IntArray:
-    """Draw the episodes of each seed, shape (episodes, seeds, length + 1)."""
-    drawn = [
-        problem.sample_episodes(spec.episodes, rng=_rng(spec, purpose, i)) for i in range(seeds)
-    ]
-    return np.concatenate(drawn, axis=1)
-
-
-def _test_systems(spec: GridWorldSpec, problem: TDProblem) -> list[tuple[FloatArray, FloatArray]]:
-    """Estimate A and b for each seed (list) and record (first axis) from fresh test episodes."""
-    n_rec = 1 + -(-spec.episodes // spec.record)
-    systems = []
-    for i in range(spec.seeds):
-        drawn = problem.sample_episodes(
-            n_rec, rng=_rng(spec, TEST, i), replicates=spec.test_episodes
-        )
-        systems.append(problem.pooled_system(drawn))
-    return systems
-
-
-# Comparisons --------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Comparison:
-    """One method against another on the seeds that both finished.
-
-    Attributes
-    ----------
-    first, second : str
-    ratio : float
-        Mean area of the first over that of the second; NaN if fewer than two seeds are left.
-    p_value : float
-        Two-sided paired sign-flip test of equal areas; NaN likewise.
-    n : int
-        Seeds compared.
-    word : str
-        "better", "worse" (of the first, p at most `alpha`), "no difference" seen; or, if a method
-        diverged on some seed, "diverges", "the other diverges", "both diverge".
-    """
-
-    first: str
-    second: str
-    ratio: float
-    p_value: float
-    n: int
-    word: str
-
-
-def compare(
-    result: GridWorldResult,
-    first: str,
-    second: str,
-    *,
-    measure: str = "exact",
-    alpha: float = 0.05,
-) -> Comparison:
-    """Compare the areas under the NEU of two methods by a paired test over seeds.
-
-    Parameters
-    ----------
-    result : GridWorldResult
-    first, second : str
-        Methods that were run.
-    measure : {"exact", "estimate"}
-        The exact NEU or the paper's estimate.
-    alpha : float in (0, 1)
-        Largest p-value that counts as a difference.
+def checkpointed_rows(record: Record) -> dict[str, int]:
+    """Return how many rows of each unfinished run are safe in a checkpoint, by its name.
 
     Examples
     --------
-    >>> result = run(GridWorldSpec(n=5, episodes=100, seeds=8, methods=("plain", "matched")))
-    >>> found = compare(result, "matched", "plain")
-    >>> found.word, found.n, found.p_value  # the smallest p-value of 8 pairs
-    ('better', 8, 0.0078125)
+    >>> import tempfile
+    >>> from amgd.experiments.specs import named
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     checkpointed_rows(Record.create(folder, named("figure3-ant", "smoke")))
+    {}
     """
-    check.choice("measure", measure, ("exact", "estimate"))
-    check.real("alpha", alpha, "0.05 is usual", "(0, 1)")
-    a, b = result[first], result[second]
-    shared = [seed for seed in a.seeds if seed in b.seeds]
-    ratio = p_value = np.nan
-    word = "no difference"
-    if len(shared) >= 2:
-        area_a, area_b = (_areas(curve, shared, measure) for curve in (a, b))
-        if area_b.mean() > 0.0:
-            ratio = float(area_a.mean() / area_b.mean())
-        rng = _rng(result.spec, SIGN_FLIPS)
-        p_value = paired_difference(area_a, area_b, rng=rng).p_value
-        if p_value <= alpha:
-            word = "better" if area_a.mean() < area_b.mean() else "worse"
-    if a.diverged or b.diverged:
-        word = "both diverge"
-        if not b.diverged:
-            word = "diverges"
-        elif not a.diverged:
-            word = "the other diverges"
-    return Comparison(first, second, ratio, p_value, len(shared), word)
+    import torch
 
-
-def _areas(curve: Curve, seeds: list[int], measure: str) -> FloatArray:
-    area = curve.area if measure == "exact" else curve.area_estimate
-    return area[[curve.seeds.index(seed) for seed in seeds]]
-
-
-@dataclass(frozen=True)
-class ReadingRow:
-    """A reading of the paper with what it says about the paper's claim.
-
-    Attributes
-    ----------
-    reading : str
-    areas : mapping of str to float
-        Mean area under the exact NEU for each method, over the seeds that did not diverge (NaN if
-        none is left).
-    against : mapping of str to Comparison
-        TD(0)-Acc against plain, matched and tuned TD(0).
-    verdict : str
-        On "TD(0)-Acc outperforms TD(0)": "holds" (better, p at most alpha), "does not hold"
-        (worse, or it diverges and TD(0) does not), "cannot be decided".
-    share : float or None
-        How much of the gain the step alone gives, on a logarithmic scale: log(plain / matched)
-        over log(plain / accelerated) of the areas. 1: all of it; above 1: the matched step does
-        better without acceleration. None where the claim fails.
-    winner : str
-        The step that tuning chose.
-    """
-
-    reading: str
-    areas: Mapping[str, float]
-    against: Mapping[str, Comparison]
-    verdict: str
-    share: float | None
-    winner: str
-
-
-VERDICTS = {"better": "holds", "worse": "does not hold", "diverges": "does not hold"}
-
-
-def readings_table(
-    readings: Mapping[str, GridWorldSpec], *, alpha: float = 0.05
-) -> list[ReadingRow]:
-    """Run every reading and say what it means for the claim of the paper.
-
-    Parameters
-    ----------
-    readings : mapping of str to GridWorldSpec
-        Such as `amgd.experiments.specs.figure1_readings` returns; each needs the methods plain,
-        accelerated, matched and tuned.
-    alpha : float in (0, 1)
-        Largest p-value that counts as a difference.
-
-    Examples
-    --------
-    >>> spec = GridWorldSpec(n=5, episodes=100, seeds=8, tuning_seeds=4)
-    >>> [row] = readings_table({"default": spec})
-    >>> row.verdict, row.against["plain"].word
-    ('holds', 'better')
-    """
-    return [_reading_row(name, run(spec), alpha) for name, spec in readings.items()]
-
-
-def _reading_row(name: str, result: GridWorldResult, alpha: float) -> ReadingRow:
-    others: Iterable[str] = ("plain", "matched", "tuned")
-    against = {other: compare(result, "accelerated", other, alpha=alpha) for other in others}
-    verdict = VERDICTS.get(against["plain"].word, "cannot be decided")
-    areas = {
-        method: float(curve.area.mean()) if curve.seeds else np.nan
-        for method, curve in result.curves.items()
-    }
-    share = None
-    if verdict == "holds":
-        gains = [np.log(areas["plain"] / areas[m]) for m in ("matched", "accelerated")]
-        share = float(gains[0] / gains[1])
-    return ReadingRow(name, areas, against, verdict, share, result["tuned"].step)
+    found = {}
+    for path in sorted((record.path / CHECKPOINTS).glob("*.pt")):
+        try:
+            found[path.stem] = int(torch.load(path, weights_only=True)["state"]["k"])
+        except (OSError, RuntimeError, KeyError):
+            continue  # just being replaced or deleted; `record` reports one that is torn
+    return found

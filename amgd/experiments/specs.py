@@ -4,13 +4,19 @@ A specification holds everything that decides the numbers of a run, so that the 
 gives the same result.
 Where the paper leaves a choice open the specification has a field for it, and the default is the
 book's reading; `figure1_readings` lists the others, each one change away from the default.
+
+Plan of the module: the grid world (Figure 1), REINFORCE (Figures 2 and 3), the named experiments
+with their presets, and how a specification is hashed, written and read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+import hashlib
+import json
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +26,25 @@ from amgd.td import GridWorld, TDProblem, fourier_features
 from amgd.td.gridworld import GOALS, REWARDS
 from amgd.td.learning import update_and_count
 
-__all__ = ["FIGURE1", "METHODS", "GridWorldSpec", "figure1_readings"]
+if TYPE_CHECKING:  # torch takes a second to import, and the grid world does without it
+    from amgd.reinforce.training import TrainingSpec
+
+__all__ = [
+    "EXPERIMENTS",
+    "FIGURE1",
+    "METHODS",
+    "PRESETS",
+    "VARIANTS",
+    "GridWorldSpec",
+    "ReinforceSpec",
+    "Spec",
+    "figure1_readings",
+    "from_toml",
+    "matching",
+    "named",
+    "spec_hash",
+    "to_toml",
+]
 
 METHODS = ("plain", "accelerated", "matched", "tuned", "tuned_accelerated")
 FEATURES = ("three", "order", "product")
@@ -142,7 +166,7 @@ class GridWorldSpec:
             check.positive(name, getattr(self, name), "steps and sizes are above 0")
         for name in ("rates", "scales", "deltas"):
             object.__setattr__(self, name, _grid(name, getattr(self, name)))
-        object.__setattr__(self, "methods", _methods(self.methods))
+        object.__setattr__(self, "methods", _names("methods", self.methods, METHODS))
         tries = len(self.rates) + len(self.scales)
         if "tuned" in self.methods and tries == 0:
             raise ValueError(
@@ -154,6 +178,11 @@ class GridWorldSpec:
                 f"the grids differ in size: got {tries} steps for TD(0) and {len(self.deltas)} "
                 "deltas for TD(0)-Acc (expected as many); a fair comparison tries as often for both"
             )
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The methods, under the name that all experiments share."""
+        return self.methods
 
     @property
     def length(self) -> int:
@@ -198,16 +227,16 @@ def _grid(name: str, values: Any) -> tuple[float, ...]:
     return grid
 
 
-def _methods(names: Any) -> tuple[str, ...]:
-    """Return a tuple of distinct names of methods."""
+def _names(what: str, names: Any, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a tuple of distinct names out of the known ones."""
     if isinstance(names, str) or not names:
         raise ValueError(
-            f"methods must list names: got {names!r} (expected some of {METHODS}); "
-            'pass for example ("plain", "accelerated")'
+            f"{what} must list names: got {names!r} (expected some of {known}); "
+            f"pass for example {known[:2]}"
         )
-    listed = tuple(check.choice("methods", name, METHODS) for name in names)
+    listed = tuple(check.choice(what, name, known) for name in names)
     if len(set(listed)) < len(listed):
-        raise ValueError(f"methods lists a name twice: got {listed} (expected distinct names)")
+        raise ValueError(f"{what} lists a name twice: got {listed} (expected distinct names)")
     return listed
 
 
@@ -256,3 +285,377 @@ def figure1_readings(spec: GridWorldSpec) -> dict[str, GridWorldSpec]:
             continue
         readings[name] = replace(spec, **change)
     return readings
+
+
+# --- REINFORCE -------------------------------------------------------------------------------------
+VARIANTS = (
+    "plain",
+    "theorem1",
+    "ghadimi_lan",
+    "nesterov",
+    "matched",
+    "tuned",
+    "tuned_accelerated",
+)
+_OPTIMIZERS = {"plain": "sgd", "tuned": "sgd", "tuned_accelerated": "ghadimi_lan"}
+FIRST_TUNING_RUN = 1000
+"""Runs from this number on are for tuning, so no grid is tried on a run that is reported."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReinforceSpec:
+    """One panel of Figure 2 or 3: REINFORCE with several optimizers on one task.
+
+    Parameters
+    ----------
+    training : TrainingSpec
+        What all variants share. Each variant chooses the optimizer, the tuned ones their step, and
+        a run its number, so these are left out.
+    variants : tuple of str
+        Which of `VARIANTS` to run. "theorem1", "ghadimi_lan", "nesterov" and "matched" are those of
+        `TrainingSpec.optimizer`, "plain" is its "sgd". "tuned" is plain SGD and
+        "tuned_accelerated" is "ghadimi_lan", each with the step of its grid that has the largest
+        area under the return on the tuning runs.
+    rates, accelerated_rates : tuple of float
+        The two grids, of the same size if both are used.
+    seeds, tuning_seeds : int
+        Runs that are reported, numbered from 0, and runs for tuning, numbered from 1000.
+    threshold : float, optional
+        Return that counts as solved.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a field has the wrong type or range, a tuned variant has no grid, or the grids differ in
+        size.
+
+    Examples
+    --------
+    >>> spec = named("figure2-cartpole")
+    >>> spec.seeds, spec.training.batch, spec.training_for("matched", (3,)).optimizer
+    (10, 25, 'matched')
+    """
+
+    training: TrainingSpec
+    variants: tuple[str, ...] = VARIANTS[:5]
+    rates: tuple[float, ...] = ()
+    accelerated_rates: tuple[float, ...] = ()
+    seeds: int = 10
+    tuning_seeds: int = 5
+    threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check every field; keep sequences as tuples."""
+        from amgd.reinforce.training import TrainingSpec
+
+        check.instance("training", self.training, TrainingSpec, "make one with TrainingSpec(...)")
+        plain = TrainingSpec(environment=self.training.environment, hidden=(1,), iterations=0)
+        for name in ("optimizer", "runs"):
+            got, left_out = getattr(self.training, name), getattr(plain, name)
+            if got != left_out:
+                raise ValueError(
+                    f"training must leave {name} to the variants and seeds: got {got!r} "
+                    f"(expected the default {left_out!r}); list variants or seeds instead"
+                )
+        if self.training.evaluation == "none":
+            raise ValueError(
+                "training must evaluate its policies: got evaluation='none' (expected 'separate' "
+                "or 'next_batch'); the curves of the paper are evaluations"
+            )
+        object.__setattr__(self, "variants", _names("variants", self.variants, VARIANTS))
+        for name in ("rates", "accelerated_rates"):
+            object.__setattr__(self, name, _grid(name, getattr(self, name)))
+        for name, least in (("seeds", 2), ("tuning_seeds", 1)):
+            check.integer(name, getattr(self, name), least, "it counts runs")
+        if self.threshold is not None:
+            value = check.real("threshold", self.threshold, "195 is CartPole's", "(-inf, inf)")
+            object.__setattr__(self, "threshold", value)
+        for variant, name in (("tuned", "rates"), ("tuned_accelerated", "accelerated_rates")):
+            if variant in self.variants and not getattr(self, name):
+                raise ValueError(
+                    f"nothing to tune: {name} is empty (expected a grid for {variant!r}); list "
+                    f"steps or drop {variant!r} from variants"
+                )
+        if {"tuned", "tuned_accelerated"} <= set(self.variants):
+            sizes = len(self.rates), len(self.accelerated_rates)
+            if sizes[0] != sizes[1]:
+                raise ValueError(
+                    f"the grids differ in size: got {sizes[0]} rates and {sizes[1]} accelerated "
+                    "rates (expected as many); a fair comparison tries as often for both"
+                )
+
+    @property
+    def rows(self) -> int:
+        """Rows of a curve: the policies after 0, ..., K updates."""
+        return self.training.iterations + 1
+
+    def grid(self, variant: str) -> tuple[float, ...]:
+        """Return the steps that a tuned variant tries, none for the others."""
+        grids = {"tuned": self.rates, "tuned_accelerated": self.accelerated_rates}
+        return grids.get(variant, ())
+
+    def training_for(
+        self, variant: str, runs: tuple[int, ...], rate: float | None = None
+    ) -> TrainingSpec:
+        """Return the training of some runs of a variant, a tuned one with the step `rate`."""
+        check.choice("variant", variant, VARIANTS)
+        if (rate is None) == bool(self.grid(variant)):
+            raise ValueError(
+                f"rate belongs to tuned variants, and they need one: got {rate} for {variant!r}"
+            )
+        changes: dict[str, Any] = {} if rate is None else {"lr": rate}
+        changes["optimizer"] = _OPTIMIZERS.get(variant, variant)
+        return replace(self.training, runs=runs, **changes)
+
+
+Spec = GridWorldSpec | ReinforceSpec
+
+
+# --- the named experiments -------------------------------------------------------------------------
+PRESETS = ("smoke", "book", "paper")
+
+
+def _grid_world(preset: str, panel: GridWorldSpec) -> GridWorldSpec:
+    if preset == "smoke":
+        grids: dict[str, Any] = {"rates": (0.01, 0.1), "scales": (0.3,), "deltas": (0.03, 0.1, 0.3)}
+        return replace(panel, n=4, episodes=40, seeds=3, tuning_seeds=2, methods=METHODS, **grids)
+    # Both sizes take seconds, so the book runs what the paper ran.
+    return replace(panel, methods=METHODS)
+
+
+def _classic_control(preset: str, **paper: Any) -> ReinforceSpec:
+    """Return a panel of Figure 2; the paper's batch is 25 and its evaluation 50 episodes."""
+    rates, accelerated = paper.pop("rates"), paper.pop("accelerated_rates")
+    threshold = paper.pop("threshold")
+    sizes: dict[str, Any] = {"variants": VARIANTS, "threshold": threshold}
+    if preset == "smoke":
+        paper |= {"iterations": 4, "batch": 3, "evaluation_episodes": 6, "horizon": 40}
+        sizes |= {"seeds": 3, "tuning_seeds": 2}
+        rates, accelerated = rates[:2], accelerated[:2]
+    elif preset == "book":
+        paper |= {"iterations": paper["iterations"] // 4, "evaluation_episodes": 25}
+        rates, accelerated = rates[1::2], accelerated[1::2]
+    return ReinforceSpec(
+        training=_training(initial="shared", **paper),
+        rates=rates,
+        accelerated_rates=accelerated,
+        **sizes,
+    )
+
+
+def _robot(preset: str, seeds: int = 10, **paper: Any) -> ReinforceSpec:
+    """Return a panel of Figure 3; the paper's batch is 100 episodes of 1000 steps."""
+    paper |= {"batch": 100, "baseline": "linear", "evaluation": "next_batch"}
+    if preset == "smoke":
+        paper |= {"iterations": 3, "batch": 3, "horizon": 30}
+        seeds = 2
+    elif preset == "book":
+        paper |= {"iterations": 6, "batch": 10, "horizon": 500}
+        seeds = 3
+    training = _training(initial="shared", **paper)
+    variants = ("plain", "theorem1", "ghadimi_lan", "matched")
+    return ReinforceSpec(training=training, variants=variants, seeds=seeds)
+
+
+def _training(**choices: Any) -> TrainingSpec:
+    from amgd.reinforce.training import TrainingSpec
+
+    return TrainingSpec(**choices)
+
+
+EXPERIMENTS: Mapping[str, Callable[[str], Spec]] = {
+    "figure1-grid10": lambda preset: _grid_world(preset, FIGURE1[0]),
+    "figure1-grid50": lambda preset: _grid_world(preset, FIGURE1[1]),
+    "figure2-cartpole": lambda preset: _classic_control(
+        preset,
+        environment="CartPole-v0",
+        hidden=(8,),
+        iterations=200,
+        lr=0.1,
+        rates=(0.1, 0.3, 1.0, 3.0, 10.0, 30.0),
+        accelerated_rates=(0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
+        threshold=195.0,
+    ),
+    "figure2-acrobot": lambda preset: _classic_control(
+        preset,
+        environment="Acrobot-v1",
+        hidden=(16,),
+        iterations=100,
+        lr=0.1,
+        # From about half of all initial policies, that of seed 0 among them, no episode reaches
+        # the goal and nothing is learned; seed 1 gives one from which learning can be seen.
+        seed=1,
+        rates=(0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
+        accelerated_rates=(0.001, 0.003, 0.01, 0.03, 0.1, 0.3),
+        threshold=-100.0,
+    ),
+    "figure3-swimmer": lambda preset: _robot(
+        preset, environment="Swimmer-v5", hidden=(32, 32), iterations=50, lr=0.01
+    ),
+    "figure3-walker2d": lambda preset: _robot(
+        preset, environment="Walker2d-v5", hidden=(32, 32), iterations=50, lr=0.05
+    ),
+    # Twice as long as the others: here the collapse of the long steps can be seen.
+    "figure3-halfcheetah": lambda preset: _robot(
+        preset, environment="HalfCheetah-v5", hidden=(32, 32), iterations=100, lr=0.05
+    ),
+    "figure3-ant": lambda preset: _robot(
+        preset, seeds=5, environment="Ant-v5", hidden=(128, 64, 32), iterations=50, lr=0.01
+    ),
+}
+"""The panels of the paper's figures, each a function of its preset."""
+
+
+def named(name: str, preset: str = "paper") -> Any:
+    """Return the specification of a named experiment.
+
+    Parameters
+    ----------
+    name : str
+        One of `EXPERIMENTS`.
+    preset : {"smoke", "book", "paper"}
+        Seconds, at most a minute, or the paper's sizes.
+
+    Returns
+    -------
+    GridWorldSpec or ReinforceSpec
+
+    Examples
+    --------
+    >>> named("figure1-grid50").n, named("figure3-ant", "smoke").training.iterations
+    (50, 3)
+    """
+    check.choice("name", name, tuple(EXPERIMENTS))
+    check.choice("preset", preset, PRESETS)
+    return EXPERIMENTS[name](preset)
+
+
+def matching(name: str) -> list[str]:
+    """Return the experiments that a name stands for: itself, or the panels of a figure.
+
+    Examples
+    --------
+    >>> matching("figure1"), matching("figure3-ant")
+    (['figure1-grid10', 'figure1-grid50'], ['figure3-ant'])
+    """
+    found = [known for known in EXPERIMENTS if name in (known, known.split("-")[0])]
+    if not found:
+        raise ValueError(
+            f"no experiment {name!r}: got a name that is not listed (expected a figure such as "
+            f"'figure1', or one of {list(EXPERIMENTS)}); `amgd list` shows them"
+        )
+    return found
+
+
+# --- hashing, writing, reading ---------------------------------------------------------------------
+_KINDS: dict[str, type] = {"gridworld": GridWorldSpec, "reinforce": ReinforceSpec}
+# Chosen by variants and seeds, or without effect on the result.
+_NOT_SPECIFIED = ("optimizer", "runs", "threads")
+
+
+def _plain(spec: Spec) -> dict[str, Any]:
+    """Return a specification as plain data; a field that is None is left out, as TOML has no None."""
+    kinds = [kind for kind, made in _KINDS.items() if isinstance(spec, made)]
+    if not kinds:
+        raise TypeError(
+            f"spec must be a specification: got {type(spec).__name__} (expected GridWorldSpec or "
+            "ReinforceSpec); make one with amgd.experiments.specs.named"
+        )
+    data: dict[str, Any] = {"kind": kinds[0]} | _fields(spec)
+    if isinstance(spec, ReinforceSpec):
+        training = _fields(spec.training)
+        data["training"] = {k: v for k, v in training.items() if k not in _NOT_SPECIFIED}
+    return data
+
+
+def _fields(of: Any) -> dict[str, Any]:
+    values = {f.name: getattr(of, f.name) for f in fields(of)}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def spec_hash(spec: Spec) -> str:
+    """Return the SHA-256 of a specification, 64 hexadecimal digits.
+
+    Equal specifications have equal hashes, in every process and on every machine.
+
+    Examples
+    --------
+    >>> spec = named("figure1-grid10")
+    >>> spec_hash(spec) == spec_hash(from_toml(to_toml(spec)))
+    True
+    >>> spec_hash(spec) == spec_hash(replace(spec, delta=0.2))
+    False
+    """
+    text = json.dumps(_plain(spec), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def to_toml(spec: Spec) -> str:
+    """Return a specification as TOML, with every field.
+
+    Examples
+    --------
+    >>> print(to_toml(named("figure2-cartpole")).splitlines()[0])
+    kind = "reinforce"
+    """
+    import tomli_w
+
+    return tomli_w.dumps(_plain(spec))
+
+
+def from_toml(text: str) -> Any:
+    """Return the specification that a TOML text describes.
+
+    Parameters
+    ----------
+    text : str
+        With `kind` ("gridworld" or "reinforce") and fields of that class; what is left out has its
+        default. REINFORCE has its `TrainingSpec` in the table ``[training]``.
+
+    Returns
+    -------
+    GridWorldSpec or ReinforceSpec
+
+    Raises
+    ------
+    ValueError, TypeError
+        For text that is not TOML, an unknown kind or field, or a value that the class refuses.
+
+    Examples
+    --------
+    >>> from_toml('kind = "gridworld"\\nn = 5\\nepisodes = 20').length
+    50
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(
+            f"a specification must be TOML: {error}; `amgd list --toml NAME` shows one"
+        ) from error
+    kind = check.choice("kind", data.pop("kind", None), tuple(_KINDS))
+    if kind == "reinforce":
+        from amgd.reinforce.training import TrainingSpec
+
+        training = data.get("training")
+        if not isinstance(training, dict):
+            raise ValueError("a REINFORCE specification needs a table [training]: got none")
+        data["training"] = _build(TrainingSpec, training, "[training]", _NOT_SPECIFIED)
+    return _build(_KINDS[kind], data, f"a specification of kind {kind!r}")
+
+
+def _build(made: type, data: dict[str, Any], where: str, refused: tuple[str, ...] = ()) -> Any:
+    known = [f.name for f in fields(made) if f.name not in refused]
+    unknown = sorted(set(data) - set(known))
+    if unknown:
+        raise ValueError(f"{where} has no field {unknown[0]!r}: expected some of {known}")
+    values = {name: tuple(v) if isinstance(v, list) else v for name, v in data.items()}
+    try:
+        return made(**values)
+    except TypeError as error:
+        if "missing" not in str(error):
+            raise
+        raise ValueError(f"{where} is not complete: {error}") from error

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from amgd.descent.steps import theorem3_printed
-from amgd.experiments import runner
-from amgd.experiments.runner import Curve, GridWorldResult, compare, readings_table, run
+from amgd.experiments import gridworld
+from amgd.experiments.gridworld import Curve, GridWorldResult, compare, readings_table, run
 from amgd.experiments.specs import FIGURE1, METHODS, GridWorldSpec, figure1_readings
 from amgd.td import decaying, matched, neu_area, td0, td0_accelerated
 
@@ -16,9 +16,9 @@ SMALL = GridWorldSpec(n=5, episodes=35, seeds=3, tuning_seeds=2, test_episodes=2
 ALL = replace(SMALL, methods=METHODS)
 
 
-def paths(spec, purpose=runner.TRAINING, seeds=None):
+def paths(spec, purpose=gridworld.TRAINING, seeds=None):
     seeds = spec.seeds if seeds is None else seeds
-    return runner._training_paths(spec, spec.problem(), purpose, seeds)
+    return gridworld._training_paths(spec, spec.problem(), purpose, seeds)
 
 
 # Specifications -----------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def test_curves_are_the_runs_on_shared_episodes() -> None:
 def test_estimate_is_the_average_update_of_the_test_episodes() -> None:
     result, problem = run(SMALL), SMALL.problem()
     seed, record = 2, 3
-    drawn = problem.sample_episodes(5, rng=runner._rng(SMALL, runner.TEST, seed), replicates=2)
+    drawn = problem.sample_episodes(5, rng=gridworld._rng(SMALL, gridworld.TEST, seed), replicates=2)
     for curve in result.curves.values():
         theta, updates = curve.theta[seed, record], []
         for path in drawn[record]:
@@ -176,7 +176,7 @@ def test_runs_repeat_and_streams_differ() -> None:
         np.testing.assert_array_equal(first[method].theta, second[method].theta)
         np.testing.assert_array_equal(first[method].neu_estimate, second[method].neu_estimate)
         assert first[method].tuning == second[method].tuning
-    training, tuning = paths(SMALL), paths(SMALL, runner.TUNING, 2)
+    training, tuning = paths(SMALL), paths(SMALL, gridworld.TUNING, 2)
     streams = [*training.swapaxes(0, 1), *tuning.swapaxes(0, 1)]
     assert all(not np.array_equal(a, b) for a, b in itertools.combinations(streams, 2))
     assert not np.array_equal(training, paths(replace(SMALL, seed=1)))
@@ -184,7 +184,7 @@ def test_runs_repeat_and_streams_differ() -> None:
 
 def test_tuning_is_tried_on_other_seeds_and_recorded() -> None:
     result, problem = run(ALL), ALL.problem()
-    states = paths(ALL, runner.TUNING, ALL.tuning_seeds)
+    states = paths(ALL, gridworld.TUNING, ALL.tuning_seeds)
     tuning = result["tuned"].tuning
     assert tuning.tried[:5] == ("0.001", "0.003", "0.01", "0.03", "0.1")
     constant = [neu_area(problem, td0(problem, states, rate)).mean() for rate in ALL.rates]
@@ -276,7 +276,7 @@ def test_words(first, second, word, verdict) -> None:
     result = made(accelerated=first, plain=second, matched=first, tuned=second)
     found = compare(result, "accelerated", "plain")
     assert found.word == word
-    row = runner._reading_row("x", result, 0.05)
+    row = gridworld._reading_row("x", result, 0.05)
     assert row.verdict == verdict
     assert row.share == (1.0 if verdict == "holds" else None)
 
@@ -308,7 +308,7 @@ def test_share_is_logarithmic() -> None:
         "matched": curve("c", 2 * LOW),
         "tuned": curve("d", LOW),
     }
-    row = runner._reading_row("x", made(**curves), 0.05)
+    row = gridworld._reading_row("x", made(**curves), 0.05)
     gain = np.log(row.areas["plain"] / row.areas["accelerated"])
     assert row.share == pytest.approx(1 - np.log(2) / gain)
     assert row.against["tuned"].word == "no difference"
