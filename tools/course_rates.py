@@ -1,0 +1,225 @@
+"""Measure how fair the tests of the coursework are.
+
+The reference solution of an assignment must pass all its tests in (nearly) every year, and each planted wrong solution
+must lose points. Here a notebook is run as a script, without a kernel, once for each of many years: the year is the
+seed of data and tests.
+
+A planted wrong solution is a file ``wrong/<assignment>/<name>.py``. Its docstring tells the mistake and what the first
+test that fails should say; sections ``# %% <cell>`` replace solution cells of the source::
+
+    '''Forgets the factor 1/2 of total variation.
+
+    caught by: sc-distance-check
+    says: twice as large
+    '''
+
+    # %% sc-distance
+    def distance(P, k): ...
+
+``says`` is part of the message that a student reads; a mistake that only hidden tests find has no such line.
+
+    python tools/course_rates.py                        measure all, write pass_rates.json
+    python tools/course_rates.py 1_slow_chains          measure one
+    python tools/course_rates.py 1_slow_chains --once   this year only: print what each solution fails
+"""
+
+import argparse
+import ast
+import builtins
+import contextlib
+import hashlib
+import io
+import json
+import os
+import re
+import sys
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from course_build import COURSE, Assignment, assignments, nbgrader_entry, settings, source_notebook
+
+RATES = COURSE / "pass_rates.json"
+SKIP = "skip-in-rates"  # tag of cells that only draw
+YEARS = 100
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A planted wrong solution."""
+
+    name: str
+    mistake: str
+    caught_by: str
+    says: str | None
+    cells: dict[str, str] = field(hash=False)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A test cell that did not pass, and what it said."""
+
+    cell: str
+    message: str
+
+
+def read_wrong(path: Path) -> Wrong:
+    """Read a planted wrong solution."""
+    text = path.read_text("utf8")
+    doc = ast.get_docstring(ast.parse(text)) or ""
+    keys = dict(re.findall(r"^(caught by|says): (.+)$", doc, re.M))
+    sections = re.split(r"^# %% (\S+)\n", text, flags=re.M)[1:]
+    cells = {name: body.strip() for name, body in zip(sections[::2], sections[1::2], strict=True)}
+    if "caught by" not in keys or not cells:
+        raise ValueError(
+            f"{path.name} must tell 'caught by: <test cell>' in its docstring and hold a section "
+            f"'# %% <solution cell>': got keys {sorted(keys)} and sections {sorted(cells)}"
+        )
+    mistake = doc.splitlines()[0]
+    return Wrong(path.stem, mistake, keys["caught by"], keys.get("says"), cells)
+
+
+class Script:
+    """The code of an assignment, to be run many times.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        Which one.
+    year : int
+        Year that stands in its notebook.
+    replace : dict, optional
+        Other code for solution cells, by the cells' names.
+    """
+
+    def __init__(
+        self, assignment: Assignment, year: int, replace: dict[str, str] | None = None
+    ) -> None:
+        notebook = source_notebook(assignment.text.read_text("utf8"), year)
+        replace = replace or {}
+        known = {nbgrader_entry(c).get("grade_id") for c in notebook.cells}
+        if unknown := set(replace) - known:
+            raise ValueError(f"{assignment.name} has no cell {sorted(unknown)}")
+        self.cells: list[tuple[str, bool, Any]] = []
+        for cell in notebook.cells:
+            if cell.cell_type != "code" or SKIP in cell.metadata.get("tags", []):
+                continue
+            entry = nbgrader_entry(cell)
+            name = entry.get("grade_id", cell.id)
+            code = compile(replace.get(name, cell.source), f"<{name}>", "exec")
+            self.cells.append((name, bool(entry.get("grade")), code))
+
+    def failures(self, first_only: bool = False) -> Iterable[Failure]:
+        """Run the cells in order, as the grader does; give the tests that fail."""
+        space: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
+        for name, is_test, code in self.cells:
+            try:
+                with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+                    warnings.simplefilter("ignore")
+                    exec(code, space)
+            except Exception as error:
+                if is_test:
+                    yield Failure(name, f"{type(error).__name__}: {error}")
+                    if first_only:
+                        return
+
+
+def first_failures(
+    assignment: Assignment, years: list[int], replace: dict[str, str] | None = None
+) -> list[str | None]:
+    """Name of the first failing test in each of some years, None where all pass."""
+    found = []
+    for year in years:
+        failure = next(iter(Script(assignment, year, replace).failures(first_only=True)), None)
+        found.append(failure.cell if failure else None)
+    return found
+
+
+def digest(assignment: Assignment) -> str:
+    """Hash of all code that the rates depend on."""
+    notebook = source_notebook(assignment.text.read_text("utf8"), year=0)
+    code = [c.source for c in notebook.cells if c.cell_type == "code"]
+    code += [p.name + p.read_text("utf8") for p in assignment.wrong]
+    return hashlib.sha256("\0".join(code).encode()).hexdigest()[:16]
+
+
+def measure(assignment: Assignment, years: list[int], jobs: int) -> dict[str, Any]:
+    """Pass rate of the reference and fail rate of each wrong solution."""
+    candidates = {None: None} | {w: w.cells for w in map(read_wrong, assignment.wrong)}
+    chunks = [years[i::jobs] for i in range(jobs) if years[i::jobs]]
+    with ProcessPoolExecutor(jobs) as pool:
+        runs = {
+            wrong: [pool.submit(first_failures, assignment, chunk, cells) for chunk in chunks]
+            for wrong, cells in candidates.items()
+        }
+        results = {wrong: [r for part in parts for r in part.result()] for wrong, parts in runs.items()}
+    entry: dict[str, Any] = {
+        "digest": digest(assignment),
+        "years": [years[0], years[-1]],
+        "reference": {"passed": results.pop(None).count(None), "runs": len(years)},
+        "wrong": {},
+    }
+    for wrong, found in results.items():
+        caught = Counter(name for name in found if name is not None)
+        entry["wrong"][wrong.name] = {
+            "mistake": wrong.mistake,
+            "failed": sum(caught.values()),
+            "runs": len(years),
+            "caught_by": dict(sorted(caught.items())),
+        }
+    return entry
+
+
+def once(assignment: Assignment, year: int) -> bool:
+    """Print what each solution fails this year; say whether all is as the files claim."""
+    start = time.perf_counter()
+    failures = list(Script(assignment, year).failures())
+    print(f"reference: {time.perf_counter() - start:.1f} s, {len(failures)} tests fail")
+    for failure in failures:
+        print(f"   {failure.cell}: {failure.message}")
+    good = not failures
+    for wrong in map(read_wrong, assignment.wrong):
+        failure = next(iter(Script(assignment, year, wrong.cells).failures(True)), Failure("-", ""))
+        as_told = failure.cell == wrong.caught_by and (wrong.says or "") in failure.message
+        good &= as_told
+        print(f"{'ok ' if as_told else 'BAD'} {wrong.name}: {failure.cell}: {failure.message}")
+        if not as_told:
+            print(f"    expected {wrong.caught_by}: {wrong.says}")
+    return good
+
+
+def main() -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", help="assignments; all if none is named")
+    parser.add_argument("--once", action="store_true", help="this year only, write nothing")
+    parser.add_argument("--years", type=int, default=YEARS, help=f"how many years (default {YEARS})")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
+    args = parser.parse_args()
+    os.environ["MPLBACKEND"] = "agg"
+    year = settings()["year"]
+    found = {a.name: a for a in assignments()}
+    if unknown := set(args.names) - set(found):
+        parser.error(f"no assignment {sorted(unknown)}; there are {sorted(found)}")
+    chosen = [found[n] for n in args.names or found]
+    if args.once:
+        return 0 if all([once(a, year) for a in chosen]) else 1
+    for assignment in chosen:
+        entry = measure(assignment, list(range(year, year + args.years)), args.jobs)
+        rates = json.loads(RATES.read_text("utf8")) if RATES.exists() else {}
+        rates[assignment.name] = entry
+        RATES.write_text(json.dumps(dict(sorted(rates.items())), indent=1) + "\n", "utf8")
+        print(assignment.name, entry["reference"], {k: v["failed"] for k, v in entry["wrong"].items()})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
