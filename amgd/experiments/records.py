@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amgd import _checks as check
-from amgd.experiments.specs import Spec, from_toml, spec_hash, to_toml
+from amgd.experiments.specs import Spec, from_plain, spec_hash, to_plain
 
 __all__ = ["Curves", "Record", "RecordError", "write_atomic"]
 
@@ -227,10 +227,9 @@ class Record:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         manifest = _read_manifest(self.path)
-        self._text: str = manifest["spec"]
         self.hash: str = manifest["hash"]
         try:
-            self.spec: Any = from_toml(self._text)
+            self.spec: Any = from_plain(manifest["spec"])
         except (ValueError, TypeError) as error:
             raise RecordError(
                 f"{self.path / MANIFEST} holds a specification that this version refuses: {error}"
@@ -266,12 +265,12 @@ class Record:
                     f"{path} holds {strangers[0]} but no {MANIFEST}: got a folder that is not a "
                     "record (expected an empty one); choose another, or restore its manifest"
                 )
-            _write_manifest(path, to_toml(spec), spec_hash(spec), {}, [], {})
+            _write_manifest(path, spec, {}, [], {})
         record = cls(path)
         if record.hash != spec_hash(spec):
             raise RecordError(
                 f"{path} belongs to another specification: got hash {spec_hash(spec)[:12]} "
-                f"(expected {record.hash[:12]}; they differ in {_difference(record._text, spec)}); "
+                f"(expected {record.hash[:12]}; they differ in {_difference(record.spec, spec)}); "
                 "choose another folder"
             )
         return record
@@ -338,9 +337,7 @@ class Record:
         return best
 
     def _save(self) -> None:
-        _write_manifest(
-            self.path, self._text, self.hash, self.files, self.surroundings, self.tuning
-        )
+        _write_manifest(self.path, self.spec, self.files, self.surroundings, self.tuning)
 
     def read(self, variant: str, seed: int) -> dict[str, NDArray[Any]]:
         """Return the columns of a run.
@@ -474,16 +471,15 @@ def _read_manifest(path: Path) -> dict[str, Any]:
 
 def _write_manifest(
     path: Path,
-    spec: str,
-    digest: str,
+    spec: Spec,
     files: Mapping[str, Any],
     places: list[Any],
     tuning: Mapping[str, Any],
 ) -> None:
     manifest = {
         "format": FORMAT,
-        "hash": digest,
-        "spec": spec,
+        "hash": spec_hash(spec),
+        "spec": to_plain(spec),
         "tuning": tuning,
         "surroundings": places,
         "files": dict(sorted(files.items())),
@@ -492,8 +488,8 @@ def _write_manifest(
     write_atomic(path / MANIFEST, text.encode())
 
 
-def _difference(recorded: str, spec: Spec) -> str:
-    """Return the first lines in which two specifications differ."""
-    old, new = recorded.splitlines(), to_toml(spec).splitlines()
-    changed = [line for line in new if line not in old] or [line for line in old if line not in new]
-    return "; ".join(changed[:3])
+def _difference(recorded: Spec, spec: Spec) -> str:
+    """Say in which fields two specifications differ."""
+    old, new = ({**plain, **plain.get("training", {})} for plain in map(to_plain, (recorded, spec)))
+    names = sorted(n for n in old.keys() | new.keys() if old.get(n) != new.get(n))
+    return ", ".join(f"{n}: {old.get(n)} there" for n in names if n != "training")

@@ -39,10 +39,12 @@ __all__ = [
     "ReinforceSpec",
     "Spec",
     "figure1_readings",
+    "from_plain",
     "from_toml",
     "matching",
     "named",
     "spec_hash",
+    "to_plain",
     "to_toml",
 ]
 
@@ -553,8 +555,17 @@ _KINDS: dict[str, type] = {"gridworld": GridWorldSpec, "reinforce": ReinforceSpe
 _NOT_SPECIFIED = ("optimizer", "runs", "threads")
 
 
-def _plain(spec: Spec) -> dict[str, Any]:
-    """Return a specification as plain data; a field that is None is left out, as TOML has no None."""
+def to_plain(spec: Spec) -> dict[str, Any]:
+    """Return a specification as numbers, strings, lists and tables.
+
+    A field that is None is left out, as TOML has no None.
+
+    Examples
+    --------
+    >>> plain = to_plain(named("figure2-cartpole"))
+    >>> plain["kind"], plain["training"]["hidden"]
+    ('reinforce', [8])
+    """
     kinds = [kind for kind, made in _KINDS.items() if isinstance(spec, made)]
     if not kinds:
         raise TypeError(
@@ -590,7 +601,7 @@ def spec_hash(spec: Spec) -> str:
     >>> spec_hash(spec) == spec_hash(replace(spec, delta=0.2))
     False
     """
-    text = json.dumps(_plain(spec), sort_keys=True, separators=(",", ":"))
+    text = json.dumps(to_plain(spec), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -604,7 +615,7 @@ def to_toml(spec: Spec) -> str:
     """
     import tomli_w
 
-    return tomli_w.dumps(_plain(spec))
+    return tomli_w.dumps(to_plain(spec))
 
 
 def from_toml(text: str) -> Any:
@@ -636,15 +647,33 @@ def from_toml(text: str) -> Any:
         raise ValueError(
             f"a specification must be TOML: {error}; `amgd list --toml NAME` shows one"
         ) from error
-    kind = check.choice("kind", data.pop("kind", None), tuple(_KINDS))
+    return from_plain(data)
+
+
+def from_plain(data: Mapping[str, Any]) -> Any:
+    """Return the specification that plain data describes.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For an unknown kind or field, or a value that the class refuses.
+
+    Examples
+    --------
+    >>> spec = named("figure3-swimmer")
+    >>> from_plain(to_plain(spec)) == spec
+    True
+    """
+    values = dict(data)
+    kind = check.choice("kind", values.pop("kind", None), tuple(_KINDS))
     if kind == "reinforce":
         from amgd.reinforce.training import TrainingSpec
 
-        training = data.get("training")
+        training = values.get("training")
         if not isinstance(training, dict):
             raise ValueError("a REINFORCE specification needs a table [training]: got none")
-        data["training"] = _build(TrainingSpec, training, "[training]", _NOT_SPECIFIED)
-    return _build(_KINDS[kind], data, f"a specification of kind {kind!r}")
+        values["training"] = _build(TrainingSpec, training, "[training]", _NOT_SPECIFIED)
+    return _build(_KINDS[kind], values, f"a specification of kind {kind!r}")
 
 
 def _build(made: type, data: dict[str, Any], where: str, refused: tuple[str, ...] = ()) -> Any:
