@@ -1,7 +1,14 @@
-"""Experiments: how results are summarised and drawn.
+"""The paper's experiments: what they are, how they run, what they gave.
 
-- :mod:`amgd.experiments.specs`: what an experiment is, frozen and validated;
-- :mod:`amgd.experiments.runner`: runs it, all seeds together;
+- :mod:`amgd.experiments.specs`: what an experiment is, frozen and validated, with presets for every figure;
+- :mod:`amgd.experiments.gridworld`: the methods of Figure 1 on shared episodes, and their comparison;
+- :mod:`amgd.experiments.runner`: runs a specification into a record, seeds in parallel, killed and continued at will;
+- :mod:`amgd.experiments.checkpoints`: the state of a run in one file;
+- :mod:`amgd.experiments.records`: curves on disk, with where they come from;
 - :mod:`amgd.experiments.statistics`: means with Student-t bands, fitted slopes, paired comparisons;
-- :mod:`amgd.experiments.figures`: the one function that draws every curve of the book (needs matplotlib).
+- :mod:`amgd.experiments.summaries`: a record in a table;
+- :mod:`amgd.experiments.figures`: the one function that draws every curve of the book (needs matplotlib);
+- :mod:`amgd.experiments.cli`: the command ``amgd``.
+
+All but the first, second and `statistics` need the extra: ``pip install "amgd[experiments]"``.
 """
