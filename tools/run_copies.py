@@ -24,6 +24,8 @@ def make() -> None:
     COPIES.mkdir(parents=True)
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
         shutil.copy(notebook, COPIES)
+    # The chapters read the recorded runs as ../book/results.
+    (COPIES.parent / "book").symlink_to(ROOT / "book")
 
 
 def cache() -> None:
