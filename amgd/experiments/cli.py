@@ -1,0 +1,732 @@
+r"""The command ``amgd``: run the experiments, look at their records, check them.
+
+Results go to standard output, messages and progress to standard error.
+Whatever is wrong with a record, a disk or an argument is told in a line; a traceback is a fault of the
+program.
+
+What takes long to import (torch, matplotlib) is imported where it is used, so that help comes at
+once.
+
+Plan of the module: the program and its errors, options, names and folders, a function for each
+command.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from amgd import __version__
+
+if TYPE_CHECKING:
+    from amgd.experiments.records import Record
+
+__all__ = ["app"]
+
+FAILED, USAGE, ELSEWHERE, STOPPED = 1, 2, 3, 130
+
+
+# --- the program and its errors --------------------------------------------------------------------
+class _Program(TyperGroup):
+    """Turns the errors that a user can mend into a line and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        from amgd.experiments.records import RecordError
+
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _say("amgd: stopped")
+            raise typer.Exit(STOPPED) from None
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # as of `amgd list | head -1`
+                raise
+            _say(f"amgd: {_disk(error)}")
+        except BrokenProcessPool as error:
+            _say(
+                f"amgd: a worker process was killed, perhaps for want of memory ({_line(error)}); "
+                "the same command goes on, try it with fewer --jobs"
+            )
+        except (RecordError, ValueError, TypeError) as error:
+            _say(f"amgd: {_line(error)}")
+        raise typer.Exit(FAILED)
+
+
+_CURES = {
+    errno.ENOSPC: "free some space and give the same command again: what is recorded stays",
+    errno.EDQUOT: "free some space and give the same command again: what is recorded stays",
+    errno.EROFS: "choose a folder that can be written with --out",
+    errno.EACCES: "choose a folder that can be written with --out, or change its rights",
+    errno.ENOENT: "check the path",
+    errno.ENOTDIR: "a file is where a folder is expected; choose another with --out",
+    errno.EEXIST: "a file is where a folder is expected; choose another with --out",
+}
+
+
+def _disk(error: OSError) -> str:
+    """Say which file could not be read or written, why, and what helps."""
+    where = f"{error.filename}: " if error.filename else ""
+    cure = _CURES.get(error.errno or 0)
+    return f"{where}{_line(error.strerror or error)}" + (f"; {cure}" if cure else "")
+
+
+def _line(text: object) -> str:
+    return " ".join(str(text).split())
+
+
+def _say(text: str) -> None:
+    """Write a message; results are printed."""
+    print(text, file=sys.stderr, flush=True)
+
+
+app = typer.Typer(
+    cls=_Program,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain text: the same in a pipe and on a terminal
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"amgd {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Run the experiments of the book, look at their records and check them.
+
+    \b
+    A first try, which takes seconds:
+        amgd run figure2-cartpole --preset smoke
+        amgd table figure2-cartpole --preset smoke
+
+    \b
+    The experiments of the paper, which take days:
+        amgd run figure1 figure2 figure3
+
+    A run can be stopped at any moment. The same command goes on from there, and the finished record
+    is the same to the last bit.
+
+    \b
+    Exit codes:
+        0    done
+        1    it failed, or check found a difference
+        2    the command was not understood
+        3    check found a difference, on another machine or with other versions
+        130  stopped by Ctrl-C or SIGTERM
+    """
+
+
+# --- options ---------------------------------------------------------------------------------------
+class Preset(StrEnum):
+    """Sizes of an experiment."""
+
+    smoke = "smoke"
+    book = "book"
+    paper = "paper"
+
+
+NAMES = (
+    "An experiment (figure2-cartpole), a figure (figure1: all its panels), a file in TOML with a "
+    "specification of your own, or a record in OUT."
+)
+NameArgument = Annotated[str, typer.Argument(help=NAMES, show_default=False)]
+PresetOption = Annotated[
+    Preset | None,
+    typer.Option(
+        "--preset",
+        help="smoke takes seconds, book at most a minute, paper has the paper's sizes.  "
+        "[default: paper]",
+        show_default=False,
+    ),
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="OUT",
+        help="The record is the folder OUT/NAME for the preset paper, OUT/NAME-smoke and "
+        "OUT/NAME-book for the others.  [default: book/results if the working directory has it, "
+        "otherwise results]",
+        show_default=False,
+    ),
+]
+VariantsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--variants",
+        metavar="A,B",
+        help="Some of the variants, such as plain,matched.  [default: all]",
+        show_default=False,
+    ),
+]
+SEEDS = "Numbers and ranges: 5 is seed 5, 0-4 the first five, 0,3 these two."
+
+
+def _numbers(text: str) -> list[int]:
+    """Return the numbers that "0-4", "5" or "0,3" stand for, in order."""
+    found = set()
+    for part in text.split(","):
+        ends = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
+        if ends is None or (ends[2] is not None and int(ends[2]) < int(ends[1])):
+            raise typer.BadParameter(
+                f"got {text!r}, expected numbers and ranges such as 0-4 or 5 or 0,3",
+                param_hint="--seeds",
+            )
+        found |= set(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
+    return sorted(found)
+
+
+def _chosen_seeds(text: str | None, spec: Any) -> list[int]:
+    known = list(range(spec.seeds))
+    return known if text is None else _known("--seeds", _numbers(text), known, f"0-{known[-1]}")
+
+
+def _chosen_variants(text: str | None, spec: Any) -> list[str]:
+    known = list(spec.variants)
+    names = known if text is None else [name.strip() for name in text.split(",")]
+    return _known("--variants", names, known, ", ".join(known))
+
+
+def _known(option: str, chosen: Sequence[Any], known: list[Any], listed: str) -> list[Any]:
+    strangers = [one for one in chosen if one not in known]
+    if strangers:
+        raise typer.BadParameter(
+            f"got {strangers[0]!r}, which the specification does not have; expected some of "
+            f"{listed}",
+            param_hint=option,
+        )
+    return [one for one in known if one in chosen]
+
+
+# --- names and folders -----------------------------------------------------------------------------
+def _folder(out: Path | None) -> Path:
+    """Return where records are kept."""
+    if out is not None:
+        return out
+    return Path("book/results") if Path("book/results").is_dir() else Path("results")
+
+
+def _suffix(preset: Preset | None) -> str:
+    return "" if preset in (None, Preset.paper) else f"-{preset}"
+
+
+def _experiments(name: str) -> list[str]:
+    """Return the experiments that a name stands for, none if it is not one."""
+    from amgd.experiments.specs import matching
+
+    try:
+        return matching(name)
+    except ValueError:
+        return []
+
+
+def _own(name: str, preset: Preset | None) -> bool:
+    """Return whether a name is a file in TOML."""
+    if not name.endswith(".toml"):
+        return False
+    if preset is not None:
+        raise typer.BadParameter(
+            f"{name} holds sizes of its own; leave --preset out", param_hint="--preset"
+        )
+    return True
+
+
+def _specifications(name: str, preset: Preset | None) -> dict[str, Any]:
+    """Return the specifications that a name stands for, by the name of their record."""
+    from amgd.experiments.specs import EXPERIMENTS, from_toml, named
+
+    if _own(name, preset):
+        return {Path(name).stem: from_toml(Path(name).read_text())}
+    found = _experiments(name)
+    if not found:
+        raise typer.BadParameter(
+            f"got {name!r}, expected a figure such as figure1, one of {', '.join(EXPERIMENTS)}, "
+            "or a file that ends in .toml",
+            param_hint="NAME",
+        )
+    return {one + _suffix(preset): named(one, preset or Preset.paper) for one in found}
+
+
+def _records(name: str, preset: Preset | None, out: Path | None) -> dict[str, Record]:
+    """Return the records that a name stands for, by their names; each must be there."""
+    from amgd.experiments.records import MANIFEST, Record
+
+    folder = _folder(out)
+    if _own(name, preset):
+        names = [Path(name).stem]
+    else:
+        names = [one + _suffix(preset) for one in _experiments(name)]
+    if not names and (folder / name / MANIFEST).exists():
+        names = [name]
+    if not names:
+        _specifications(name, preset)  # says what is expected
+    return {one: Record(folder / one) for one in names}
+
+
+# --- list ------------------------------------------------------------------------------------------
+@app.command("list")
+def list_(
+    toml: Annotated[
+        str | None,
+        typer.Option(
+            "--toml",
+            metavar="NAME",
+            help="Print the specification of this experiment as TOML instead.",
+            show_default=False,
+        ),
+    ] = None,
+    preset: PresetOption = None,
+) -> None:
+    """List the experiments with their sizes, or print a specification.
+
+    \b
+    Examples:
+        amgd list
+        amgd list --preset smoke
+        amgd list --toml figure2-cartpole > mine.toml    (edit it, then: amgd run mine.toml)
+
+    Exit codes: 0, or 2 for an unknown name.
+    """
+    from amgd.experiments.specs import EXPERIMENTS, named, to_toml
+
+    if toml is not None:
+        specs = _specifications(toml, preset)
+        if len(specs) > 1:
+            raise typer.BadParameter(
+                f"{toml} has several panels; pick one of {', '.join(specs)}", param_hint="--toml"
+            )
+        print(to_toml(*specs.values()), end="")
+        return
+    size = preset or Preset.paper
+    for name in EXPERIMENTS:
+        print(f"{name:<21}{_describe(named(name, size))}")
+    print(f"\nThese are the sizes of the preset {size}; the presets are {', '.join(Preset)}.")
+
+
+def _describe(spec: Any) -> str:
+    from amgd.experiments.specs import GridWorldSpec
+
+    if isinstance(spec, GridWorldSpec):
+        what = f"TD(0) on a grid of {spec.n} x {spec.n}, {spec.episodes} episodes"
+    else:
+        training = spec.training
+        what = f"REINFORCE on {training.environment}, {training.iterations} updates of "
+        what += f"{training.batch} episodes"
+    return f"{what}; {len(spec.variants)} variants, {spec.seeds} seeds"
+
+
+# --- run -------------------------------------------------------------------------------------------
+@app.command()
+def run(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME",
+            help="Experiments (figure2-cartpole), figures (figure1: all its panels), or files in "
+            "TOML with a specification of your own; their records have the files' names.",
+            show_default=False,
+        ),
+    ],
+    preset: PresetOption = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            "--seeds", metavar="SEEDS", help=f"{SEEDS}  [default: all]", show_default=False
+        ),
+    ] = None,
+    variants: VariantsOption = None,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs", help="Processes; -1 is one for each core. The record does not depend on it."
+        ),
+    ] = -1,
+    out: OutOption = None,
+    checkpoint_seconds: Annotated[
+        float,
+        typer.Option(
+            "--checkpoint-seconds",
+            min=0.0,
+            metavar="S",
+            help="Seconds between two checkpoints of a run: what a kill can lose.",
+        ),
+    ] = 30.0,
+) -> None:
+    """Run what the record of an experiment lacks.
+
+    Stop it with Ctrl-C, or kill it: the same command goes on from the last checkpoints.
+
+    \b
+    Examples:
+        amgd run figure2-cartpole --preset smoke
+        amgd run figure1
+        amgd run figure3-swimmer --seeds 0-4 --variants plain,matched --jobs 4
+        amgd run mine.toml --out /data/records
+
+    \b
+    Exit codes:
+        0    all that was asked for is recorded
+        1    it failed; the message says what helps
+        2    the command was not understood
+        130  stopped by Ctrl-C or SIGTERM
+    """
+    if jobs == 0 or jobs < -1:
+        raise typer.BadParameter(f"got {jobs}, expected 1, 2, ... or -1", param_hint="--jobs")
+    with _interruptible():
+        try:
+            specs = {k: v for name in names for k, v in _specifications(name, preset).items()}
+            chosen = {
+                name: (_chosen_variants(variants, spec), _chosen_seeds(seeds, spec))
+                for name, spec in specs.items()
+            }
+            for name, spec in specs.items():
+                _run(name, spec, _folder(out) / name, *chosen[name], jobs, checkpoint_seconds)
+        except KeyboardInterrupt:
+            _say("amgd: stopped; the same command goes on from the last checkpoints")
+            raise typer.Exit(STOPPED) from None
+
+
+def _run(
+    name: str,
+    spec: Any,
+    path: Path,
+    variants: list[str],
+    seeds: list[int],
+    jobs: int,
+    checkpoint_seconds: float,
+) -> None:
+    from amgd.experiments import runner
+    from amgd.experiments.progress import Progress, planned_rows
+    from amgd.experiments.records import Record
+
+    record = Record.create(path, spec)
+    plan = planned_rows(spec, variants, seeds)
+    there = sum(stem in record.files for stem in plan)
+    _say(f"{name}: {there} of {len(plan)} runs are in {path}")
+    if there < len(plan):
+        with Progress(name, record, plan) as progress:
+            record = runner.record(
+                spec,
+                path,
+                variants=variants,
+                seeds=seeds,
+                jobs=jobs,
+                checkpoint_seconds=checkpoint_seconds,
+                on_progress=progress,
+            )
+    for stem, entry in record.files.items():
+        if stem in plan and entry["diverged"] is not None:
+            _say(f"{name}: {stem} diverged {entry['diverged']}")
+    print(f"{path}: {len(record.files)} runs, digest {record.digest[:16]}")
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+# --- status ----------------------------------------------------------------------------------------
+@app.command()
+def status(
+    name: Annotated[
+        str | None, typer.Argument(help=f"{NAMES} Default: all records.", show_default=False)
+    ] = None,
+    preset: PresetOption = None,
+    out: OutOption = None,
+) -> None:
+    """Say how far the records are.
+
+    All of them in a line each, or those that NAME stands for, with their variants. Runs for tuning
+    count too. It only reads, so it can be used while a record is being written.
+
+    \b
+    Examples:
+        amgd status
+        amgd status figure2-cartpole --preset smoke
+
+    Exit codes: 0 (finished or not), 1 if a record cannot be read, 2 for an unknown name.
+    """
+    from amgd.experiments.records import MANIFEST, Record, RecordError
+
+    folder = _folder(out)
+    if name is not None:
+        for one in _places(name, preset, folder):
+            if not (folder / one / MANIFEST).exists():
+                print(f"{one}: nothing is recorded in {folder / one}")
+                continue
+            record = Record(folder / one)
+            print(f"{one}: {_state(record, record.spec.variants)}")
+            for variant in record.spec.variants:
+                print(f"  {variant:<18}{_state(record, [variant])}")
+        return
+    found = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
+    if not found:
+        _say(f"amgd: no records in {folder}; `amgd run` makes them")
+    broken = False
+    for path in found:
+        try:
+            record = Record(path)
+            print(f"{path.name:<30}{_state(record, record.spec.variants)}")
+        except RecordError as error:
+            broken = True
+            _say(f"amgd: {_line(error)}")
+    if broken:
+        raise typer.Exit(FAILED)
+
+
+def _places(name: str, preset: Preset | None, folder: Path) -> list[str]:
+    """Return the names of the records that a name stands for, whether they are there or not."""
+    from amgd.experiments.records import MANIFEST
+
+    if _own(name, preset):
+        return [Path(name).stem]
+    names = [one + _suffix(preset) for one in _experiments(name)]
+    if not names and (folder / name / MANIFEST).exists():
+        return [name]
+    return names or list(_specifications(name, preset))  # which says what is expected
+
+
+def _state(record: Record, variants: Sequence[str]) -> str:
+    """Say how much of some variants is recorded."""
+    from amgd.experiments.progress import duration, planned_rows, rows_done
+
+    plan = planned_rows(record.spec, variants, range(record.spec.seeds))
+    entries = [record.files[stem] for stem in plan if stem in record.files]
+    parts = [f"{len(entries)} of {len(plan)} runs"]
+    if len(entries) < len(plan):
+        share = rows_done(record, plan) / sum(plan.values())
+        parts.append(f"{share:.0%} of the rows")
+    diverged = sum(entry["diverged"] is not None for entry in entries)
+    if diverged:
+        parts.append(f"{diverged} diverged")
+    if entries:
+        parts.append(f"{duration(sum(entry['seconds'] for entry in entries))} of computing")
+        parts.append(f"last {max(entry['finished'] for entry in entries)}")
+    return ", ".join(parts)
+
+
+# --- figure and table ------------------------------------------------------------------------------
+FORMATS = (".svg", ".png", ".pdf")
+
+
+@app.command()
+def figure(
+    name: NameArgument,
+    preset: PresetOption = None,
+    out: OutOption = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--to",
+            metavar="FILE",
+            help="A file that ends in .svg, .png or .pdf.  [default: the record's name and .svg, "
+            "in the working directory]",
+            show_default=False,
+        ),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column",
+            help="What to draw: a column of the record.  [default: the paper's]",
+            show_default=False,
+        ),
+    ] = None,
+    variants: VariantsOption = None,
+) -> None:
+    """Draw the learning curves of a record.
+
+    A mean with its 90% band for each variant, and faintly all runs.
+
+    \b
+    Examples:
+        amgd figure figure2-cartpole
+        amgd figure figure2-cartpole --variants plain,matched --to matched.pdf
+        amgd figure figure1-grid10 --column neu_estimate --to estimate.png
+
+    Exit codes: 0; 1 if the record cannot be drawn; 2 if the command was not understood.
+    """
+    records = _records(name, preset, out)
+    if to is not None and to.suffix not in FORMATS:
+        raise typer.BadParameter(
+            f"got {to}, expected a name that ends in {', '.join(FORMATS)}", param_hint="--to"
+        )
+    if to is not None and len(records) > 1:
+        raise typer.BadParameter(
+            f"{name} has several panels and --to names one file; pick one of {', '.join(records)}",
+            param_hint="--to",
+        )
+    import matplotlib
+
+    matplotlib.use("Agg")  # a file needs no display
+    from amgd.experiments import figures
+
+    figures.use_style()
+    for one, record in records.items():
+        shown = None if variants is None else _chosen_variants(variants, record.spec)
+        drawn = figures.record_figure(record, column=column, variants=shown)
+        path = Path(f"{one}.svg") if to is None else to
+        drawn.savefig(path)
+        print(path)
+
+
+@app.command()
+def table(
+    name: NameArgument,
+    preset: PresetOption = None,
+    out: OutOption = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column",
+            help="What to compare: a column of the record.  [default: the paper's]",
+            show_default=False,
+        ),
+    ] = None,
+    against: Annotated[
+        str, typer.Option("--against", help="The variant that the others are compared with.")
+    ] = "plain",
+) -> None:
+    """Print what the variants reached and how they compare.
+
+    The table is in Markdown.
+
+    \b
+    Examples:
+        amgd table figure2-cartpole
+        amgd table figure2-cartpole --against matched
+
+    Exit codes: 0; 1 if there is no such record or nothing to compare; 2 for an unknown name.
+    """
+    from amgd.experiments import summaries
+
+    for one, record in _records(name, preset, out).items():
+        _chosen_variants(against, record.spec)
+        print(f"{one}\n")
+        print(summaries.to_markdown(summaries.summarise(record, column=column, against=against)))
+
+
+# --- check -----------------------------------------------------------------------------------------
+@app.command()
+def check(
+    name: NameArgument,
+    rows: Annotated[
+        int,
+        typer.Option(
+            "--rows", min=1, help="Rows of each run to compute anew; the grid world gives all."
+        ),
+    ] = 3,
+    seeds: Annotated[
+        str, typer.Option("--seeds", metavar="SEEDS", help=f"Which runs to compute anew. {SEEDS}")
+    ] = "0",
+    variants: VariantsOption = None,
+    preset: PresetOption = None,
+    out: OutOption = None,
+) -> None:
+    """Check a record, and compute some of it anew.
+
+    All files are compared with their checksums. Then the first rows of some runs are computed anew
+    and compared bit for bit. Another processor or another version of a package may take a sum in
+    another order; learning is chaotic, so a last bit that differs soon changes everything. Such a
+    difference has an exit code of its own.
+
+    \b
+    Examples:
+        amgd check figure1
+        amgd check figure2-cartpole --rows 20 --seeds 0-2 --variants plain
+
+    \b
+    Exit codes:
+        0    equal, bit for bit
+        1    a run differs, a file is torn or edited, or there is nothing to compare
+        2    the command was not understood
+        3    a run differs, but its processor, system or versions differ from those here
+        130  stopped by Ctrl-C or SIGTERM
+    """
+    with _interruptible():
+        codes = [
+            _check(one, record, rows, seeds, variants)
+            for one, record in _records(name, preset, out).items()
+        ]
+    if any(codes):
+        raise typer.Exit(FAILED if FAILED in codes else ELSEWHERE)
+
+
+def _check(name: str, record: Record, rows: int, seeds: str, variants: str | None) -> int:
+    from amgd.experiments.records import RecordError
+
+    chosen = _chosen_variants(variants, record.spec), _chosen_seeds(seeds, record.spec)
+    record.verify()
+    print(f"{name}: all {len(record.files)} files have their checksums")
+    runs = {v: [s for s in chosen[1] if record.has(v, s)] for v in chosen[0]}
+    if not any(runs.values()):
+        raise RecordError(
+            f"nothing to compute anew: {record.path} has none of the runs asked for (expected "
+            "one); `amgd status` shows what is recorded"
+        )
+    places = {record.files[record.stem(v, s)]["surroundings"] for v in runs for s in runs[v]}
+    for place in (record.surroundings[number] for number in sorted(places)):
+        versions = ", ".join(f"{package} {text}" for package, text in place["versions"].items())
+        print(
+            f"{name}: recorded on {place['processor']}, {place['system']}, Python "
+            f"{place['python']}, {versions}, revision {place['revision'][:12]}"
+        )
+    codes = [_compare(name, record, variant, runs[variant], rows) for variant in runs]
+    return FAILED if FAILED in codes else max(codes)
+
+
+def _compare(name: str, record: Record, variant: str, seeds: Sequence[int], rows: int) -> int:
+    """Compare runs of a variant with what comes out now."""
+    from amgd.experiments.reruns import changed_places, first_difference, rerun
+    from amgd.experiments.specs import GridWorldSpec
+
+    if not seeds:
+        return 0
+    codes = [0]
+    compared = None if isinstance(record.spec, GridWorldSpec) else rows
+    for seed, again in rerun(record, variant, seeds, rows).items():
+        recorded = record.read(variant, seed)
+        found = first_difference(recorded, again, compared)
+        stem = record.stem(variant, seed)
+        if found is None:
+            print(f"{name}: {stem} is equal, {len(next(iter(again.values())))} rows")
+            continue
+        print(
+            f"{name}: {stem} differs first in row {found.row}, column {found.column}: recorded "
+            f"{found.recorded!r}, now {found.again!r} (difference {found.size:.2g})"
+        )
+        changes = changed_places(record, variant, seed)
+        codes.append(ELSEWHERE if changes else FAILED)
+        if changes:
+            _say(
+                f"amgd: {stem} was recorded elsewhere ({'; '.join(changes)}); there a chaotic run "
+                "is expected to differ"
+            )
+    return FAILED if FAILED in codes else max(codes)

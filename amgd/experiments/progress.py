@@ -1,0 +1,215 @@
+r"""How far a run is, told while it goes on: a bar on a terminal, elsewhere a line for each run.
+
+Work is counted in rows, the unit of a checkpoint: a recorded run counts with all its rows, one that
+is under way with those in its last checkpoint.  What was there at the start does not enter the speed,
+so the time that is left is right after an interruption too.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any, TextIO
+
+from tqdm import tqdm
+
+from amgd.experiments.records import Record
+from amgd.experiments.runner import Task, checkpointed_rows
+from amgd.experiments.specs import FIRST_TUNING_RUN, GridWorldSpec, Spec
+
+__all__ = ["Progress", "duration", "planned_rows", "rows_done"]
+
+
+def planned_rows(spec: Spec, variants: Iterable[str], seeds: Iterable[int]) -> dict[str, int]:
+    """Return the rows of each run that a record is to hold, those of the grids among them.
+
+    Parameters
+    ----------
+    spec : GridWorldSpec or ReinforceSpec
+    variants, seeds
+        What is wanted.
+
+    Returns
+    -------
+    dict of str to int
+        By the name of the run, as `Record.files` has it.
+
+    Examples
+    --------
+    >>> from amgd.experiments.specs import named
+    >>> planned_rows(named("figure1-grid10", "smoke"), ["plain"], [0, 2])
+    {'plain-seed00': 5, 'plain-seed02': 5}
+    >>> list(planned_rows(named("figure2-cartpole", "smoke"), ["tuned"], [0]))[:2]
+    ['tuning-0.1-seed1000', 'tuning-0.1-seed1001']
+    """
+    numbers = list(seeds)
+    plan: dict[str, int] = {}
+    for variant in variants:
+        if isinstance(spec, GridWorldSpec):
+            rows = 1 + -(-spec.episodes // spec.record)  # its grids leave no runs behind
+        else:
+            rows = spec.rows
+            tuning = range(FIRST_TUNING_RUN, FIRST_TUNING_RUN + spec.tuning_seeds)
+            for rate in spec.grid(variant):
+                name = Task(spec, variant, tuple(tuning), rate).name
+                plan |= {Record.stem(name, seed): rows for seed in tuning}
+        plan |= {Record.stem(variant, seed): rows for seed in numbers}
+    return plan
+
+
+def rows_done(record: Record, plan: Mapping[str, int]) -> int:
+    """Return how many of the planned rows are recorded or in a checkpoint.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from amgd.experiments.specs import named
+    >>> spec = named("figure1-grid10", "smoke")
+    >>> plan = planned_rows(spec, spec.variants, range(spec.seeds))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows_done(Record.create(folder, spec), plan), sum(plan.values())
+    (0, 75)
+    """
+    checkpoints = checkpointed_rows(record)
+    # A run that diverged is finished, however few rows it has.
+    return sum(
+        rows if stem in record.files else min(rows, checkpoints.get(stem, 0))
+        for stem, rows in plan.items()
+    )
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words, in two units at most.
+
+    Examples
+    --------
+    >>> duration(7812), duration(200), duration(12.3), duration(0.2), duration(200_000)
+    ('2 h 10 min', '3 min', '12 s', '1 s', '2 d 8 h')
+    """
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    hours = round(seconds / 3600)
+    return f"{hours // 24} d {hours % 24} h"
+
+
+class Progress:
+    """Shows how far a record is; hand it to `amgd.experiments.runner.record` as ``on_progress``.
+
+    Parameters
+    ----------
+    name : str
+        Of the record.
+    record : Record
+        As it is at the start.
+    plan : mapping of str to int
+        From `planned_rows`.
+    poll_seconds : float
+        How often a bar looks for new checkpoints.
+    stream : text file, optional
+        Where to write, by default standard error.  A terminal gets a bar; anything else gets whole
+        lines, without a carriage return.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from amgd.experiments import runner
+    >>> from amgd.experiments.specs import named
+    >>> spec = named("figure1-grid10", "smoke")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     plan = planned_rows(spec, ["plain"], [0])
+    ...     with Progress("mine", Record.create(folder, spec), plan, stream=sys.stdout) as progress:
+    ...         made = runner.record(
+    ...             spec, folder, variants=["plain"], seeds=[0], on_progress=progress
+    ...         )
+    mine: 1 of 1 runs, plain-seed00 recorded
+    """
+
+    def __init__(
+        self,
+        name: str,
+        record: Record,
+        plan: Mapping[str, int],
+        *,
+        poll_seconds: float = 2.0,
+        stream: TextIO | None = None,
+    ) -> None:
+        self._name, self._record, self._plan = name, record, plan
+        self._stream = sys.stderr if stream is None else stream
+        self._total = sum(plan.values())
+        self._first = rows_done(record, plan)
+        self._begin = time.monotonic()
+        self._bar: tqdm[Any] | None = None
+        self._poll_seconds = poll_seconds
+        self._over = threading.Event()
+        self._poll = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> Progress:
+        """Show a bar, if there is a terminal to show it on."""
+        if self._stream.isatty():
+            self._bar = tqdm(
+                total=self._total,
+                initial=self._first,
+                desc=self._name,
+                unit=" rows",
+                file=self._stream,
+                smoothing=0,  # the mean speed: rows come in bursts, with the checkpoints
+                dynamic_ncols=True,
+                bar_format="{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} rows, "
+                "{elapsed}, {remaining} left{postfix}",
+            )
+            self._show()
+            self._poll.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave the bar as it is."""
+        self._over.set()
+        if self._bar is not None:
+            self._poll.join()
+            self._bar.close()
+
+    def __call__(self, record: Record, stem: str) -> None:
+        """Tell that a run has been recorded."""
+        self._record = record
+        if self._bar is not None:
+            self._show()
+            return
+        word = "recorded" if record.files[stem]["diverged"] is None else "diverged"
+        left = self._left()
+        parts = [self._runs(), *([] if left is None else [f"about {left} left"])]
+        print(f"{self._name}: {', '.join(parts)}, {stem} {word}", file=self._stream, flush=True)
+
+    def _runs(self) -> str:
+        return f"{sum(stem in self._record.files for stem in self._plan)} of {len(self._plan)} runs"
+
+    def _left(self) -> str | None:
+        """Return the time that is left at the speed so far, None if that says nothing."""
+        done = rows_done(self._record, self._plan)
+        if done in (self._first, self._total):
+            return None
+        speed = (done - self._first) / (time.monotonic() - self._begin)
+        return duration((self._total - done) / speed)
+
+    def _look(self) -> None:
+        while not self._over.wait(self._poll_seconds):
+            self._show()
+
+    def _show(self) -> None:
+        assert self._bar is not None
+        # A run that has just been recorded loses its checkpoint a moment later or before.
+        self._bar.n = max(self._bar.n, rows_done(self._record, self._plan))
+        self._bar.set_postfix_str(self._runs(), refresh=False)
+        self._bar.refresh()
