@@ -1,0 +1,250 @@
+"""The text of the assignments: shape, generated notebooks, leaks, and what the self-checks say."""
+
+import json
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+pytest.importorskip("nbgrader", reason="the coursework needs the extra 'teach'")
+
+import course_build as build
+import course_rates as rates
+
+ROOT = Path(__file__).resolve().parents[2]
+ASSIGNMENTS = build.assignments()
+YEAR = build.settings()["year"]
+HEAD = re.compile(
+    r"^Points: (\d+) \((\d+) visible tests, (\d+) hidden tests, (\d+) by hand\)\. Pass: (\d+) points\. "
+    r"Time: at most (\d+) hours\. Run time: under (\d+) minutes?\.$",
+    re.M,
+)
+LEAK = 20  # shorter lines (`return total`) say nothing
+
+
+@pytest.fixture(params=ASSIGNMENTS, ids=lambda a: a.name)
+def assignment(request) -> build.Assignment:
+    return request.param
+
+
+@pytest.fixture
+def source(assignment) -> nbformat.NotebookNode:
+    return build.source_notebook(assignment.text.read_text("utf8"), YEAR)
+
+
+@pytest.fixture
+def release(source) -> nbformat.NotebookNode:
+    return build.release_notebook(source)
+
+
+def entry(cell) -> dict:
+    return build.nbgrader_entry(cell)
+
+
+def is_test(cell) -> bool:
+    return bool(entry(cell).get("grade")) and not entry(cell).get("solution")
+
+
+def is_hidden(cell) -> bool:
+    return "BEGIN HIDDEN TESTS" in cell.source
+
+
+def secret_lines(cell) -> list[str]:
+    """Lines of a source cell that no release may hold."""
+    lines = cell.source.splitlines()
+    marks = [i for i, line in enumerate(lines) if re.search(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS)", line)]
+    if marks:
+        regions = zip(marks[::2], marks[1::2], strict=True)
+        lines = [line for start, end in regions for line in lines[start + 1 : end]]
+    elif not entry(cell).get("solution"):
+        return []
+    return [line.strip() for line in lines if len(line.strip()) >= LEAK]
+
+
+# ---------------------------------------------------------------- generated notebooks
+
+
+def test_notebooks_are_what_their_text_gives() -> None:
+    assert build.stale() == [], "run make course"
+
+
+def test_generation_is_deterministic(assignment, source) -> None:
+    again = build.source_notebook(assignment.text.read_text("utf8"), YEAR)
+    assert build.written(again) == build.written(source)
+    assert build.written(build.release_notebook(again)) == build.written(
+        build.release_notebook(source)
+    )
+
+
+def test_a_source_survives_editing_as_a_notebook(assignment, source, tmp_path) -> None:
+    (tmp_path / "a.ipynb").write_text(build.written(source), "utf8")
+    text = build.notebook_text(tmp_path / "a.ipynb")
+    assert build.written(build.source_notebook(text, YEAR)) == build.written(source)
+
+
+def test_the_year_changes_data_in_all_notebooks(assignment) -> None:
+    later = build.source_notebook(assignment.text.read_text("utf8"), YEAR + 1)
+    lines = [c.source for c in build.release_notebook(later).cells]
+    assert any(f"YEAR = {YEAR + 1}" in s for s in lines)
+    assert not any(f"YEAR = {YEAR}\n" in s for s in lines)
+
+
+# ---------------------------------------------------------------- leaks
+
+
+def test_no_secret_stands_in_a_release(assignment, source, release) -> None:
+    secrets = {line: c.id for c in source.cells for line in secret_lines(c)}
+    assert len(secrets) > 20
+    public = json.loads(build.written(release))
+    text = "\n".join(line.strip() for c in public["cells"] for line in "".join(c["source"]).split("\n"))
+    assert {cell: line for line, cell in secrets.items() if line in text} == {}
+    whole = build.written(release)
+    for mark in ("SOLUTION", "HIDDEN TESTS", "Rubric.", "Common mistakes"):
+        assert mark not in whole
+    for wrong in assignment.wrong:
+        assert wrong.stem not in whole
+
+
+def test_the_leak_test_sees_a_leak(source, release) -> None:
+    """A solution line that is repeated in a question, and one that is left behind, are both found."""
+    secret = next(line for c in source.cells for line in secret_lines(c))
+    release.cells[0].source += f"\nHint: write {secret}"
+    text = "\n".join(line.strip() for c in release.cells for line in c.source.split("\n"))
+    assert secret in text
+
+
+def test_every_answer_of_a_release_is_open(release) -> None:
+    for cell in release.cells:
+        if entry(cell).get("solution"):
+            stub = "NotImplementedError" if cell.cell_type == "code" else "Write your answer here"
+            assert stub in cell.source, cell.id
+
+
+# ---------------------------------------------------------------- shape
+
+
+def test_the_head_tells_points_time_and_pass_rule(source) -> None:
+    head = HEAD.search(source.cells[0].source)
+    assert head, "the first cell must hold the line 'Points: ... Run time: ...'"
+    total, visible, hidden, by_hand, needed, hours, minutes = map(int, head.groups())
+    graded = [c for c in source.cells if entry(c).get("grade")]
+    points = {c.id: entry(c)["points"] for c in graded}
+    assert total == 40 == sum(points.values())
+    assert visible == sum(points[c.id] for c in graded if is_test(c) and not is_hidden(c))
+    assert hidden == sum(points[c.id] for c in graded if is_test(c) and is_hidden(c))
+    assert by_hand == sum(points[c.id] for c in graded if not is_test(c))
+    assert needed == build.settings()["pass_share"] * total
+    assert hours <= 3
+    assert minutes <= 5
+
+
+def test_hidden_tests_are_announced_and_hold_nothing_else(source) -> None:
+    for before, cell in zip(source.cells, source.cells[1:], strict=False):
+        if not is_hidden(cell):
+            continue
+        said = before.source.strip().splitlines()[-1]
+        assert re.match(rf"Hidden test, {entry(cell)['points']} points?: .{{10,}}\.$", said), cell.id
+        visible = [line for line in cell.source.splitlines() if line.strip()]
+        assert visible[0].startswith("# hidden test, ")
+        assert visible[1] == "### BEGIN HIDDEN TESTS"
+        assert visible[-1] == "### END HIDDEN TESTS"
+
+
+def test_visible_tests_explain_themselves(source) -> None:
+    import ast
+
+    for cell in source.cells:
+        if is_test(cell):
+            asserts = [n for n in ast.walk(ast.parse(cell.source)) if isinstance(n, ast.Assert)]
+            assert asserts, cell.id
+            assert [ast.unparse(n) for n in asserts if n.msg is None] == [], cell.id
+
+
+def test_cells_are_named_once_and_locked(source) -> None:
+    names = [entry(c)["grade_id"] for c in source.cells if entry(c)]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[a-z0-9-]+", n) for n in names)
+    for cell in source.cells:
+        assert entry(cell).get("locked", False) == (is_test(cell) or "YEAR = " in cell.source), cell.id
+
+
+def test_one_question_is_judged_by_hand_with_a_rubric(source) -> None:
+    (manual,) = [c for c in source.cells if c.cell_type == "markdown" and entry(c).get("grade")]
+    assert entry(manual)["solution"]
+    assert "\nRubric.\n" in manual.source
+    assert "Common mistakes:" in manual.source
+    awarded = [int(n) for n in re.findall(r"^\(\w\) (\d+) points?:", manual.source, re.M)]
+    assert sum(awarded) == entry(manual)["points"]
+
+
+def test_tests_use_only_set_up_and_answers(source) -> None:
+    """A test cell must not need what another test cell, or a cell that only draws, has defined."""
+    tester = pytest.importorskip("course_tester")
+    setup = "\n".join(c.source for c in source.cells if entry(c).get("locked") and not is_test(c))
+    answers = [c for c in source.cells if c.cell_type == "code" and not entry(c).get("locked")]
+    drawn = [c for c in answers if rates.SKIP in c.metadata.get("tags", [])]
+    given = defined(setup) | {n for c in answers if c not in drawn for n in defined(c.source)}
+    for cell in source.cells:
+        if is_test(cell):
+            assert set(tester.names_in(cell.source)) <= given, cell.id
+    assert set(tester.names_in(setup)) == set(), "set-up must not use answers"
+
+
+def defined(code: str) -> set[str]:
+    import symtable
+
+    symbols = symtable.symtable(code, "cell", "exec").get_symbols()
+    return {s.get_name() for s in symbols if s.is_assigned() or s.is_imported() or s.is_namespace()}
+
+
+# ---------------------------------------------------------------- wrong answers
+
+
+def wrong_solutions() -> list:
+    return [
+        pytest.param(a, path, id=f"{a.name}-{path.stem}") for a in ASSIGNMENTS for path in a.wrong
+    ]
+
+
+@pytest.mark.parametrize(("assignment", "path"), wrong_solutions())
+def test_a_wrong_solution_fails_and_is_told_why(assignment, path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    wrong = rates.read_wrong(path)
+    failure = next(iter(rates.Script(assignment, YEAR, wrong.cells).failures(first_only=True)))
+    assert failure.cell == wrong.caught_by
+    assert (wrong.says or "") in failure.message
+    assert "AssertionError" in failure.message or wrong.says, "the test breaks instead of failing"
+
+
+def test_each_visible_test_names_three_mistakes(assignment, source) -> None:
+    wrong = [rates.read_wrong(p) for p in assignment.wrong]
+    assert len(wrong) >= 6
+    for cell in source.cells:
+        named = [w for w in wrong if w.caught_by == cell.id]
+        if is_test(cell) and not is_hidden(cell):
+            assert len(named) >= 3, f"{cell.id} has {len(named)} wrong answers"
+            assert all(w.says for w in named)
+            assert len({w.says for w in named}) >= 3, f"{cell.id} says the same of different mistakes"
+    hidden = {c.id for c in source.cells if is_hidden(c)}
+    assert sum(w.caught_by in hidden for w in wrong) >= 3
+
+
+# ---------------------------------------------------------------- fairness
+
+
+def test_the_reference_passes_this_year(assignment, monkeypatch) -> None:
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    assert list(rates.Script(assignment, YEAR).failures()) == []
+
+
+def test_measured_rates_are_fair_and_current(assignment) -> None:
+    entry = json.loads(rates.RATES.read_text("utf8"))[assignment.name]
+    assert entry["digest"] == rates.digest(assignment), (
+        f"run python tools/course_rates.py {assignment.name}"
+    )
+    reference = entry["reference"]
+    assert reference["runs"] >= 100
+    assert reference["passed"] >= 0.99 * reference["runs"]
+    assert set(entry["wrong"]) == {p.stem for p in assignment.wrong}
+    assert {k: w for k, w in entry["wrong"].items() if w["failed"] < 0.95 * w["runs"]} == {}

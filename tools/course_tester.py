@@ -1,0 +1,286 @@
+"""Grade one notebook: run its tests here, and its answers in a sandbox.
+
+Two processes share the work. The student's code runs in a worker (``course_worker.py``). The tests run in this process,
+which executes nothing that a student wrote: set-up cells and test cells come from the source. When a test uses a name
+that a student defines, its value is fetched from the worker; functions and objects are replaced by stand-ins whose calls
+are carried out by the worker. So hidden tests, expected values and results never enter the worker, and a test fails or
+passes by the values that come back alone.
+
+    course_tester.py JOB.json     notebook, result, limits, isolated, slot; the result is a notebook with outputs
+"""
+
+import base64
+import builtins
+import contextlib
+import io
+import json
+import operator
+import symtable
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import course_wire as wire
+import nbformat
+import numpy as np
+from course_build import nbgrader_entry
+from course_sandbox import START_SECONDS, Limits, Sandbox
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+
+RESTARTS = 5  # of a worker that was killed or has crashed
+GRACE = 5  # seconds between the worker's own alarm and its end
+
+
+class Answer:
+    """Stands for an object of the student: call it, ask for attributes and items, go through it."""
+
+    def __init__(self, link: "Link", number: int, kind: str, generation: int) -> None:
+        self._link, self._number, self._kind, self._generation = link, number, kind, generation
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._link.apply(self, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._link.apply(getattr, (self, name), {})
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._link.apply(operator.getitem, (self, key), {})
+
+    def __len__(self) -> int:
+        return int(self._link.apply(len, (self,), {}))
+
+    def __iter__(self) -> Any:
+        return iter(self._link.apply(list, (self,), {}))
+
+    def __repr__(self) -> str:
+        return f"<an object of type {self._kind}>"
+
+    def _not_a_value(self, *_: Any) -> Any:
+        raise TypeError(f"a number, an array or the like was expected, not {self!r}")
+
+    # Without these an unknown object would count as true, and as different from everything.
+    __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _not_a_value
+    __float__ = __int__ = __complex__ = __index__ = __array__ = _not_a_value
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Pickler(cloudpickle.Pickler):
+    """Sends stand-ins by their number."""
+
+    def persistent_id(self, value: Any) -> Any:
+        """Number of a stand-in; None for everything else."""
+        return value._number if type(value) is Answer else None
+
+
+class Link:
+    """The worker, as the tests see it.
+
+    A worker that ends early is started again; the cells that ran before run again, those that did not finish are left out.
+    """
+
+    def __init__(self, limits: Limits, isolated: bool, slot: int) -> None:
+        self.limits, self.isolated, self.slot = limits, isolated, slot
+        self.deadline = time.monotonic() + limits.notebook_seconds
+        self.cell_deadline = self.deadline
+        self.done: list[str] = []
+        self.generation = 0
+        self.trouble: list[str] = []
+        self.sandbox: Sandbox | None = None
+        self.start()
+
+    def start(self) -> None:
+        """Start a worker and bring it to where the last one was."""
+        self.sandbox = Sandbox(self.limits, self.isolated, self.slot)
+        self.generation += 1
+        wire.receive(self.sandbox.socket, time.monotonic() + START_SECONDS)
+        for source in self.done:
+            self._exchange("cell", source)
+
+    def close(self) -> None:
+        """End the worker."""
+        if self.sandbox is not None:
+            self.sandbox.close()
+            self.sandbox = None
+
+    def new_cell(self) -> None:
+        """From now on the time of another cell counts."""
+        limit = self.limits.cell_seconds + GRACE
+        self.cell_deadline = min(self.deadline, time.monotonic() + limit)
+
+    def ask(self, do: str, what: Any) -> dict[str, Any]:
+        """Ask the worker; replace it when it fails."""
+        if self.sandbox is None:
+            raise wire.WireError("the notebook was stopped before this cell")
+        try:
+            return self._exchange(do, what)
+        except wire.WireError as error:
+            self.trouble.append(str(error))
+            self.close()
+            if len(self.trouble) <= RESTARTS and time.monotonic() < self.deadline:
+                kept = self.cell_deadline
+                try:
+                    self.new_cell()
+                    self.start()
+                except wire.WireError as again:
+                    self.trouble.append(f"cannot be started again: {again}")
+                    self.close()
+                self.cell_deadline = kept
+            raise
+
+    def _exchange(self, do: str, what: Any) -> dict[str, Any]:
+        assert self.sandbox is not None
+        try:
+            wire.send(self.sandbox.socket, {"do": do, "what": what})
+        except OSError as error:
+            raise wire.WireError("the process has ended") from error
+        return wire.receive(self.sandbox.socket, self.cell_deadline)
+
+    def run(self, source: str) -> list[NotebookNode]:
+        """Run a cell of the student; give its outputs."""
+        self.new_cell()
+        try:
+            answer = self.ask("cell", source)
+        except wire.WireError as error:
+            return [_error("Stopped", str(error))]
+        self.done.append(source)
+        return _outputs(answer)
+
+    def fetch(self, name: str) -> Any:
+        """Value of a name of the student."""
+        answer = self.ask("fetch", name)
+        if answer.get("missing"):
+            raise NameError(f"{name} is not defined: the cell that defines it is missing or has failed")
+        return self._value(answer)
+
+    def apply(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call a function in the worker."""
+        for value in (function, *args, *kwargs.values()):
+            if type(value) is Answer and value._generation != self.generation:
+                raise wire.WireError("the process that held this object has ended")
+        buffer = io.BytesIO()
+        Pickler(buffer).dump((function, args, kwargs))
+        answer = self.ask("apply", base64.b64encode(buffer.getvalue()).decode())
+        value = self._value(answer)
+        states = answer.get("generators")
+        for given, state in zip([*args, *kwargs.values()], states or [], strict=False):
+            if isinstance(given, np.random.Generator) and state is not None:
+                with contextlib.suppress(Exception):  # a wrong state is the student's loss
+                    given.bit_generator.state = wire.decode(state, self._stand_in)
+        return value
+
+    def _value(self, answer: dict[str, Any]) -> Any:
+        if "error" in answer:
+            raise _exception(answer["error"])
+        if "value" not in answer:
+            raise wire.WireError("an answer is not readable")
+        return wire.decode(answer["value"], self._stand_in)
+
+    def _stand_in(self, body: Any) -> Answer:
+        number, kind = body
+        return Answer(self, int(number), str(kind)[:100], self.generation)
+
+
+def _exception(told: Any) -> Exception:
+    """The exception that a student's function raised; only built-in kinds keep their type."""
+    told = told if isinstance(told, dict) else {}
+    kind = getattr(builtins, str(told.get("type")), RuntimeError)
+    if not (isinstance(kind, type) and issubclass(kind, Exception)):
+        kind = RuntimeError
+    message = str(told.get("message"))[:2000]
+    try:
+        return kind(message)
+    except Exception:  # UnicodeError and a few others want more arguments
+        return RuntimeError(message)
+
+
+def _error(kind: str, message: str, trace: str = "") -> NotebookNode:
+    text = trace or f"{kind}: {message}"
+    return new_output("error", ename=kind, evalue=message[:2000], traceback=text[-5000:].splitlines())
+
+
+def _outputs(answer: dict[str, Any]) -> list[NotebookNode]:
+    """Outputs of a student's cell: text and pictures, whatever the worker claims they are."""
+    outputs = []
+    for told in answer.get("outputs") or []:
+        try:
+            if told["output_type"] == "stream":
+                outputs.append(new_output("stream", name="stdout", text=str(told["text"])[:20_000]))
+            else:
+                data = {k: str(v) for k, v in told["data"].items() if k in ("text/plain", "image/png")}
+                if "image/png" in data:
+                    base64.b64decode(data["image/png"], validate=False)
+                outputs.append(new_output("display_data", data=data))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            continue
+    if error := answer.get("error"):
+        error = error if isinstance(error, dict) else {}
+        texts = [str(error.get(key, ""))[:5000] for key in ("type", "message", "trace")]
+        outputs.append(_error(*texts))
+    return outputs[:60]
+
+
+def names_in(source: str) -> list[str]:
+    """Names that a cell reads and does not define."""
+    module = symtable.symtable(source, "cell", "exec")
+    own = {s.get_name() for s in module.get_symbols() if s.is_assigned() or s.is_imported()}
+    read: set[str] = set()
+    tables = [module]
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        free = (s for s in table.get_symbols() if s.is_referenced())
+        read |= {s.get_name() for s in free if table is module or s.is_global()}
+    return sorted(read - own - set(dir(builtins)))
+
+
+def run_test(source: str, name: str, space: dict[str, Any], link: Link) -> list[NotebookNode]:
+    """Run a test cell here; an error means that it has failed."""
+    link.new_cell()
+    local = dict(space)  # what a test defines is its own
+    printed = io.StringIO()
+    try:
+        local |= {wanted: link.fetch(wanted) for wanted in names_in(source) if wanted not in space}
+        with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
+            warnings.simplefilter("ignore")
+            exec(compile(source, f"<{name}>", "exec"), local)
+    except Exception as error:
+        return [_error(type(error).__name__, str(error))]
+    return []
+
+
+def run_notebook(notebook: NotebookNode, link: Link) -> NotebookNode:
+    """Run all cells in order; put the outputs into the notebook."""
+    space: dict[str, Any] = {"__name__": "__main__"}
+    for count, cell in enumerate(c for c in notebook.cells if c.cell_type == "code"):
+        entry = nbgrader_entry(cell)
+        cell.execution_count = count + 1
+        if entry.get("grade") and not entry.get("solution"):
+            cell.outputs = run_test(cell.source, entry["grade_id"], space, link)
+            continue
+        cell.outputs = link.run(cell.source)
+        if entry.get("locked"):
+            exec(compile(cell.source, f"<{entry['grade_id']}>", "exec"), space)
+    return notebook
+
+
+def main() -> None:
+    """Do one job."""
+    job = json.loads(Path(sys.argv[1]).read_text("utf8"))
+    notebook = nbformat.read(job["notebook"], as_version=4)
+    link = Link(Limits(**job["limits"]), job["isolated"], job["slot"])
+    try:
+        run_notebook(notebook, link)
+    finally:
+        link.close()
+    notebook.metadata["trouble"] = link.trouble
+    nbformat.write(notebook, job["result"])
+
+
+if __name__ == "__main__":
+    main()
