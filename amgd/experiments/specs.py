@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -143,11 +144,15 @@ class GridWorldSpec:
 
     def __post_init__(self) -> None:
         """Check every field; keep sequences as tuples."""
-        check.integer("n", self.n, 2, "a grid needs a start and a goal")
+
+        def put(name: str, value: object) -> None:  # 1.0 for 1: equal specifications hash alike
+            object.__setattr__(self, name, value)
+
+        put("n", check.integer("n", self.n, 2, "a grid needs a start and a goal"))
         least = {"episodes": 1, "record": 1, "test_episodes": 1, "seeds": 2, "tuning_seeds": 1}
         for name, bound in least.items():
-            check.integer(name, getattr(self, name), bound, "it counts runs or episodes")
-        check.integer("seed", self.seed, 0, "it is the entropy of the random streams")
+            put(name, check.integer(name, getattr(self, name), bound, "it counts runs or episodes"))
+        put("seed", check.integer("seed", self.seed, 0, "it is the entropy of the random streams"))
         options = {
             "goal": GOALS,
             "reward": REWARDS,
@@ -159,16 +164,16 @@ class GridWorldSpec:
         for name, names in options.items():
             check.choice(name, getattr(self, name), names)
         update_and_count(self.update, self.count)
-        check.discount_factor(self.discount)
+        put("discount", check.discount_factor(self.discount))
         if isinstance(self.mu, str):
             check.choice("mu", self.mu, LAWS)
         else:
-            check.positive("mu", self.mu, "it divides the steps of TD(0)-Acc")
+            put("mu", check.positive("mu", self.mu, "it divides the steps of TD(0)-Acc"))
         for name in ("delta", "rate", "limit"):
-            check.positive(name, getattr(self, name), "steps and sizes are above 0")
+            put(name, check.positive(name, getattr(self, name), "steps and sizes are above 0"))
         for name in ("rates", "scales", "deltas"):
-            object.__setattr__(self, name, _grid(name, getattr(self, name)))
-        object.__setattr__(self, "methods", _names("methods", self.methods, METHODS))
+            put(name, _grid(name, getattr(self, name)))
+        put("methods", _names("methods", self.methods, METHODS))
         tries = len(self.rates) + len(self.scales)
         if "tuned" in self.methods and tries == 0:
             raise ValueError(
@@ -194,7 +199,7 @@ class GridWorldSpec:
     @property
     def modulus(self) -> float:
         """The number that `mu` stands for."""
-        return self.problem(self.mu).mu if isinstance(self.mu, str) else float(self.mu)
+        return self.problem(self.mu).mu if isinstance(self.mu, str) else self.mu
 
     def problem(self, law: str | None = None) -> TDProblem:
         """Return the exact system of this reading, under `law` if one is given."""
@@ -224,21 +229,27 @@ def _grid(name: str, values: Any) -> tuple[float, ...]:
             "(0.01, 0.1)); list the values to try"
         )
     grid = tuple(check.positive(f"{name}[{i}]", v, "list steps") for i, v in enumerate(values))
-    if len(set(grid)) < len(grid):
-        raise ValueError(f"{name} lists a value twice: got {grid} (expected distinct values)")
+    if len({f"{value:g}" for value in grid}) < len(grid):  # by which the tries are named
+        raise ValueError(
+            f"{name} lists a value twice: got {grid} (expected values that differ in their first "
+            "six digits); drop one of the two"
+        )
     return grid
 
 
 def _names(what: str, names: Any, known: tuple[str, ...]) -> tuple[str, ...]:
     """Return a tuple of distinct names out of the known ones."""
-    if isinstance(names, str) or not names:
-        raise ValueError(
+    if not isinstance(names, list | tuple) or not names:
+        kind = ValueError if isinstance(names, str | list | tuple) else TypeError
+        raise kind(
             f"{what} must list names: got {names!r} (expected some of {known}); "
             f"pass for example {known[:2]}"
         )
     listed = tuple(check.choice(what, name, known) for name in names)
     if len(set(listed)) < len(listed):
-        raise ValueError(f"{what} lists a name twice: got {listed} (expected distinct names)")
+        raise ValueError(
+            f"{what} lists a name twice: got {listed} (expected distinct names); drop one"
+        )
     return listed
 
 
@@ -364,14 +375,22 @@ class ReinforceSpec:
                 "training must evaluate its policies: got evaluation='none' (expected 'separate' "
                 "or 'next_batch'); the curves of the paper are evaluations"
             )
+        for option, value in self.training.options.items():
+            if not _is_plain(value):
+                raise TypeError(
+                    f"the option {option!r} of the environment must be a bool, an integer, a finite "
+                    f"number, a string or a list of these: got {value!r}; a specification is "
+                    "written to a file"
+                )
         object.__setattr__(self, "variants", _names("variants", self.variants, VARIANTS))
         for name in ("rates", "accelerated_rates"):
             object.__setattr__(self, name, _grid(name, getattr(self, name)))
         for name, least in (("seeds", 2), ("tuning_seeds", 1)):
-            check.integer(name, getattr(self, name), least, "it counts runs")
+            value = check.integer(name, getattr(self, name), least, "it counts runs")
+            object.__setattr__(self, name, value)
         if self.threshold is not None:
-            value = check.real("threshold", self.threshold, "195 is CartPole's", "(-inf, inf)")
-            object.__setattr__(self, "threshold", value)
+            threshold = check.real("threshold", self.threshold, "195 is CartPole's")
+            object.__setattr__(self, "threshold", threshold)
         for variant, name in (("tuned", "rates"), ("tuned_accelerated", "accelerated_rates")):
             if variant in self.variants and not getattr(self, name):
                 raise ValueError(
@@ -408,6 +427,13 @@ class ReinforceSpec:
         changes: dict[str, Any] = {} if rate is None else {"lr": rate}
         changes["optimizer"] = _OPTIMIZERS.get(variant, variant)
         return replace(self.training, runs=runs, **changes)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether TOML gives back the same value."""
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value))
 
 
 Spec = GridWorldSpec | ReinforceSpec
@@ -580,12 +606,14 @@ def to_plain(spec: Spec) -> dict[str, Any]:
 
 
 def _fields(of: Any) -> dict[str, Any]:
-    values = {f.name: getattr(of, f.name) for f in fields(of)}
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in values.items()
-        if value is not None
-    }
+    values = {f.name: _plain(getattr(of, f.name)) for f in fields(of)}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return value + 0.0 if isinstance(value, float) else value  # -0.0 equals 0.0
 
 
 def spec_hash(spec: Spec) -> str:
@@ -641,16 +669,17 @@ def from_toml(text: str) -> Any:
     >>> from_toml('kind = "gridworld"\\nn = 5\\nepisodes = 20').length
     50
     """
+    check.instance("text", text, str, "read the file first")
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(
             f"a specification must be TOML: {error}; `amgd list --toml NAME` shows one"
         ) from error
     return from_plain(data)
 
 
-def from_plain(data: Mapping[str, Any]) -> Any:
+def from_plain(data: dict[str, Any]) -> Any:
     """Return the specification that plain data describes.
 
     Raises
@@ -664,27 +693,34 @@ def from_plain(data: Mapping[str, Any]) -> Any:
     >>> from_plain(to_plain(spec)) == spec
     True
     """
-    values = dict(data)
+    values = dict(check.instance("data", data, dict, "as to_plain returns it"))
     kind = check.choice("kind", values.pop("kind", None), tuple(_KINDS))
     if kind == "reinforce":
         from amgd.reinforce.training import TrainingSpec
 
         training = values.get("training")
         if not isinstance(training, dict):
-            raise ValueError("a REINFORCE specification needs a table [training]: got none")
+            raise ValueError(
+                f"a REINFORCE specification needs a table [training]: got {training!r} (expected "
+                "the fields of TrainingSpec); give at least environment, hidden and iterations"
+            )
         values["training"] = _build(TrainingSpec, training, "[training]", _NOT_SPECIFIED)
     return _build(_KINDS[kind], values, f"a specification of kind {kind!r}")
 
 
 def _build(made: type, data: dict[str, Any], where: str, refused: tuple[str, ...] = ()) -> Any:
-    known = [f.name for f in fields(made) if f.name not in refused]
-    unknown = sorted(set(data) - set(known))
+    known = [f for f in fields(made) if f.name not in refused]
+    names = [f.name for f in known]
+    unknown = [name for name in data if name not in names]
     if unknown:
-        raise ValueError(f"{where} has no field {unknown[0]!r}: expected some of {known}")
-    values = {name: tuple(v) if isinstance(v, list) else v for name, v in data.items()}
-    try:
-        return made(**values)
-    except TypeError as error:
-        if "missing" not in str(error):
-            raise
-        raise ValueError(f"{where} is not complete: {error}") from error
+        raise ValueError(
+            f"{where} has no field {unknown[0]!r}: got it with {data[unknown[0]]!r} (expected some "
+            f"of {names}); correct its name, or leave it out"
+        )
+    needed = {f.name for f in known if f.default is MISSING and f.default_factory is MISSING}
+    missing = sorted(needed - set(data))
+    if missing:
+        raise ValueError(
+            f"{where} is not complete: got {list(data)} (expected {missing} too); add them"
+        )
+    return made(**{name: tuple(v) if isinstance(v, list) else v for name, v in data.items()})
