@@ -5,17 +5,45 @@ Needs matplotlib (``pip install "amgd[notebooks]"``).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib import rc_params_from_file
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.transforms import ScaledTranslation
 from numpy.typing import ArrayLike
 
+from amgd import _checks as check
+from amgd.experiments.records import Curves, Record
+from amgd.experiments.specs import GridWorldSpec
 from amgd.experiments.statistics import Band, mean_band
+from amgd.experiments.summaries import (
+    default_column,
+    describe,
+    quantity,
+    task_name,
+    until_divergence,
+    variant_name,
+)
 
-__all__ = ["curve", "reference_slope", "use_style"]
+__all__ = ["curve", "describe", "line_style", "record_figure", "reference_slope", "use_style"]
+
+STYLE = str(files("amgd.experiments") / "amgd.mplstyle")
+# The k-th place of the style's cycle belongs to the same idea in every figure; TD(0)-Acc and
+# gamma = k beta / 2 are what the paper calls accelerated, and never meet.
+_PLACES = (
+    ("plain",),
+    ("ghadimi_lan", "accelerated"),
+    ("matched",),
+    ("tuned",),
+    ("tuned_accelerated",),
+    ("nesterov",),
+    ("theorem1",),
+)
 
 
 def use_style() -> None:
@@ -27,7 +55,22 @@ def use_style() -> None:
     >>> plt.rcParams["axes.grid"]
     True
     """
-    plt.style.use(str(files("amgd.experiments") / "amgd.mplstyle"))
+    plt.style.use(STYLE)
+
+
+def line_style(variant: str) -> dict[str, Any]:
+    """Return colour and line style of a variant, the same in every figure.
+
+    Examples
+    --------
+    >>> line_style("plain")
+    {'color': '#0072B2', 'linestyle': '-'}
+    """
+    known = [name for names in _PLACES for name in names]
+    check.choice("variant", variant, known)
+    place = next(i for i, names in enumerate(_PLACES) if variant in names)
+    cycle = rc_params_from_file(STYLE, use_default_template=False)["axes.prop_cycle"]
+    return dict(list(cycle)[place])
 
 
 def curve(
@@ -38,24 +81,29 @@ def curve(
     label: str,
     level: float = 0.9,
     runs: bool = False,
+    diverged: int = 0,
     **line: Any,
 ) -> Band:
     """Draw the mean of runs over k, with its Student-t band.
 
+    A single run is drawn as a line without a band.
+
     Parameters
     ----------
     ax : matplotlib Axes
-        Where to draw. Choose the scales before or after.
+        Where to draw. Choose a logarithmic scale before: the band is then cut above zero.
     k : array_like, shape (m,)
         Iteration, episode or time.
     samples : array_like, shape (n, m)
-        One row for each run, at least two.
+        One row for each run, at least one.
     label : str
         Name of the curve; the number of runs is appended.
     level : float
         Nominal coverage of the band.
     runs : bool
         Draw each run faintly as well.
+    diverged : int
+        Number of runs that are not among the samples because they diverged; the legend says it.
     **line
         Passed to ``ax.plot`` for the mean.
 
@@ -84,17 +132,148 @@ def curve(
         raise ValueError(
             f"samples must have one row a run and one column a k: got shape {y.shape} for {x.shape[0]} values of k"
         )
-    band = mean_band(y, level)
-    (mean,) = ax.plot(x, band.mean, label=f"{label} (n = {band.n})", **line)
+    band = mean_band(y, level, least=1)
+    diverged = check.integer("diverged", diverged, 0, "it counts runs")
+    (mean,) = ax.plot(x, band.mean, label=f"{label} ({_count(band.n, diverged)})", **line)
+    if runs and band.n > 1:
+        ax.plot(x, y.T, color=mean.get_color(), alpha=0.25, linewidth=0.5, linestyle="-", zorder=1)
+    if band.n == 1:
+        return band
     # On a logarithmic axis the band's lower end may be negative: it is cut at a tenth of the smallest mean.
     floor = band.mean[band.mean > 0].min(initial=np.inf) / 10
     low = (
         np.maximum(band.low, floor) if ax.get_yscale() == "log" and np.isfinite(floor) else band.low
     )
     ax.fill_between(x, low, band.high, color=mean.get_color(), alpha=0.2, linewidth=0)
-    if runs:
-        ax.plot(x, y.T, color=mean.get_color(), alpha=0.2, linewidth=0.6, linestyle="-")
     return band
+
+
+def _count(n: int, diverged: int) -> str:
+    return f"n = {n}, {diverged} diverged" if diverged else f"n = {n}"
+
+
+def record_figure(
+    record: Record,
+    *,
+    column: str | None = None,
+    variants: Sequence[str] | None = None,
+    runs: bool = True,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw the learning curves of a record, finished or growing.
+
+    For each variant the mean over its seeds, a 90% Student-t band and every seed faintly. The
+    legend says n and how many runs diverged; those are drawn faintly up to a cross and are in no
+    mean.
+
+    Parameters
+    ----------
+    record : Record
+    column : str, optional
+        What to draw; default is the exact NEU in the grid world and the evaluation's return in
+        REINFORCE.
+    variants : sequence of str, optional
+        Which to draw; default is all. One without a run is left out.
+    runs : bool
+        Draw every seed.
+    ax : matplotlib Axes, optional
+        Where to draw, in the style in force; default is a new figure in the book's style.
+
+    Returns
+    -------
+    matplotlib Figure
+        Without a call of ``plt.show``; close it when done.
+
+    Raises
+    ------
+    ValueError
+        For an unknown variant or column, or if nothing is recorded.
+    RecordError
+        If a file is missing, torn or edited.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from amgd.experiments.specs import named
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     record = Record.create(folder, named("figure1-grid10", "smoke"))
+    ...     for seed in range(2):
+    ...         rows = {"episode": np.array([0, 10]), "neu": np.array([1.0, 0.5 + 0.1 * seed])}
+    ...         record.add("plain", seed, rows, 0.1)
+    ...     figure = record_figure(record)
+    >>> figure.axes[0].get_legend_handles_labels()[1], figure.axes[0].get_yscale()
+    (['TD(0) (n = 2)'], 'log')
+    >>> plt.close(figure)
+    """
+    column = default_column(record) if column is None else column
+    chosen = _recorded(record, variants)
+    curves = [record.curves(variant, column) for variant in chosen]
+    if ax is not None:
+        _draw_record(ax, record, curves, runs)
+        return ax.figure if isinstance(ax.figure, Figure) else ax.figure.figure
+    with plt.style.context(STYLE):
+        rows = (len(chosen) + 2) // 2  # of the legend
+        figure, ax = plt.subplots(figsize=(6.4, 3.9 + 0.2 * rows))
+        _draw_record(ax, record, curves, runs)
+    return figure
+
+
+def _draw_record(ax: Axes, record: Record, drawn: Sequence[Curves], runs: bool) -> None:
+    column = drawn[0].column
+    what = quantity(column)
+    ax.set(
+        xlabel="episode" if isinstance(record.spec, GridWorldSpec) else "updates $k$",
+        ylabel=what.label,
+        yscale="log" if what.log else "linear",
+        title=task_name(record),
+    )
+    for curves in drawn:
+        _draw(ax, record, curves, runs)
+    threshold = getattr(record.spec, "threshold", None)
+    if threshold is not None and column == "evaluation_return":
+        ax.axhline(threshold, color="0.4", linewidth=1.0, zorder=1, label=f"solved: {threshold:g}")
+    _legend_below(ax)
+
+
+def _recorded(record: Record, variants: Sequence[str] | None) -> list[str]:
+    """Return the variants to draw: those of them that have runs."""
+    asked = list(record.spec.variants if variants is None else variants)
+    for variant in asked:
+        check.choice("variant", variant, record.spec.variants)
+    found = [variant for variant in asked if record.seeds(variant)]
+    if not found:
+        raise ValueError(
+            f"nothing to draw: {record.path} has no finished run of {asked} (expected one or more); "
+            "`amgd run` makes them"
+        )
+    return found
+
+
+def _draw(ax: Axes, record: Record, curves: Curves, runs: bool) -> None:
+    name, style = variant_name(record, curves.variant), line_style(curves.variant)
+    lost = len(curves.diverged)
+    if curves.seeds:
+        curve(ax, curves.k, curves.samples, label=name, runs=runs, diverged=lost, **style)
+    else:
+        ax.plot([], [], label=f"{name} ({_count(0, lost)})", **style)
+    for seed in curves.diverged:
+        k, values = until_divergence(record, curves, seed)
+        ax.plot(k, values, color=style["color"], alpha=0.4, linewidth=0.5, linestyle="-", zorder=1)
+        ax.plot(k[-1:], values[-1:], "x", color=style["color"], markersize=5)
+
+
+def _legend_below(ax: Axes) -> None:
+    """Put the legend under the axis label, where it hides no curve."""
+    below = ScaledTranslation(0, -40 / 72, ax.figure.dpi_scale_trans)  # 40 points
+    ax.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=ax.transAxes + below,
+        borderaxespad=0.0,
+        ncols=2,
+        fontsize="small",
+        handlelength=3.0,  # long enough to show a dash pattern
+    )
 
 
 def reference_slope(
