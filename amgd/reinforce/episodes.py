@@ -215,7 +215,7 @@ def collect_episodes(
     records: list[tuple[NDArray[Any], ...]] = []
     for t in range(horizon):
         if policy.replicates is None:
-            actions = policy.act(observations, noise.at(t, active)[active])
+            actions = policy.act(observations, noise.at(t, active).take(active, axis=0))
         else:
             # Stacked networks need equally many rows each: those of ended episodes are ignored.
             seen[active] = observations
@@ -223,7 +223,7 @@ def collect_episodes(
             every = noise.at(t, active)
             every = every.reshape(policy.replicates, n, *every.shape[1:])
             actions = policy.act(seen.reshape(stacked), every)
-            actions = actions.reshape(total, *actions.shape[2:])[active]
+            actions = actions.reshape(total, *actions.shape[2:]).take(active, axis=0)
         clock.policy()
         step = simulator.step(actions)
         clock.physics()
@@ -237,8 +237,9 @@ def collect_episodes(
             lengths[ended] = t + 1
             terminated[ended] = step.terminated[over]
             final_observations[ended] = observations[over]
-            simulator.compact(~over)
-            active, observations = active[~over], observations[~over]
+            going = ~over
+            simulator.compact(going)
+            active, observations = active[going], simulator.observations
             if not active.size:
                 break
     observations, actions, rewards = _episode_major(records, lengths)
@@ -333,12 +334,13 @@ def _episode_major(
     records: list[tuple[NDArray[Any], ...]], lengths: IntArray
 ) -> list[NDArray[Any]]:
     """Turn records (episodes, values, ...), one a step, into flat arrays of whole episodes."""
-    starts = np.cumsum(lengths) - lengths
-    places = np.concatenate([starts[record[0]] + t for t, record in enumerate(records)])
-    columns = []
-    for column in range(1, len(records[0])):
-        values = np.concatenate([record[column] for record in records])
-        flat = np.empty_like(values)
-        flat[places] = values
-        columns.append(flat)
-    return columns
+    episode = np.concatenate([record[0] for record in records])
+    time = np.repeat(np.arange(len(records)), [len(record[0]) for record in records])
+    places = (np.cumsum(lengths) - lengths).take(episode) + time
+    order = np.empty_like(places)
+    order[places] = np.arange(len(places))
+    columns = range(1, len(records[0]))
+    return [
+        np.concatenate([record[column] for record in records]).take(order, axis=0)
+        for column in columns
+    ]

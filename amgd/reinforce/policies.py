@@ -349,12 +349,14 @@ class SoftmaxPolicy(Policy):
         logits = self.network.evaluate(self._array(observations))
         self._refuse_non_finite("a logit", logits)
         # The axis of the actions goes first: NumPy is slow along a short last axis.
-        logits = np.ascontiguousarray(np.moveaxis(logits, -1, 0))
-        cumulated = np.add.accumulate(np.exp(logits - logits.max(axis=0)), axis=0)
+        logits = np.ascontiguousarray(logits.transpose(-1, *range(logits.ndim - 1)))
+        cumulated = np.exp(logits - logits.max(axis=0))
+        for before, after in pairwise(cumulated):  # faster than np.add.accumulate along this axis
+            after += before
         # Comparing with u times the total spares the division; the last action needs no test,
         # so rounding cannot name an action that does not exist.
         passed = noise * cumulated[-1] >= cumulated[:-1]
-        return np.asarray(passed.sum(axis=0), dtype=np.int64)
+        return np.asarray(passed.sum(axis=0, dtype=np.int64))
 
 
 class GaussianPolicy(Policy):
