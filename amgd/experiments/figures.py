@@ -5,7 +5,9 @@ Needs matplotlib (``pip install "amgd[notebooks]"``).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from copy import copy
 from importlib.resources import files
 from typing import Any
 
@@ -14,6 +16,7 @@ import numpy as np
 from matplotlib import rc_params_from_file
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator
 from matplotlib.transforms import ScaledTranslation
 from numpy.typing import ArrayLike
 
@@ -33,6 +36,8 @@ from amgd.experiments.summaries import (
 __all__ = ["curve", "describe", "line_style", "record_figure", "reference_slope", "use_style"]
 
 STYLE = str(files("amgd.experiments") / "amgd.mplstyle")
+WIDTH, PANEL = 6.4, 1.35  # inches: of a figure, and the height of a small panel
+MOST_COLUMNS = 4  # of small panels
 # The k-th place of the style's cycle belongs to the same idea in every figure; TD(0)-Acc and
 # gamma = k beta / 2 are what the paper calls accelerated, and never meet.
 _PLACES = (
@@ -91,7 +96,8 @@ def curve(
     Parameters
     ----------
     ax : matplotlib Axes
-        Where to draw. Choose a logarithmic scale before: the band is then cut above zero.
+        Where to draw. On a logarithmic axis, if it is one already, the band goes down to a tenth of
+        the mean at most.
     k : array_like, shape (m,)
         Iteration, episode or time.
     samples : array_like, shape (n, m)
@@ -136,14 +142,11 @@ def curve(
     diverged = check.integer("diverged", diverged, 0, "it counts runs")
     (mean,) = ax.plot(x, band.mean, label=f"{label} ({_count(band.n, diverged)})", **line)
     if runs and band.n > 1:
-        ax.plot(x, y.T, color=mean.get_color(), alpha=0.25, linewidth=0.5, linestyle="-", zorder=1)
+        ax.plot(x, y.T, color=mean.get_color(), alpha=0.3, linewidth=0.5, linestyle="-", zorder=1)
     if band.n == 1:
         return band
-    # On a logarithmic axis the band's lower end may be negative: it is cut at a tenth of the smallest mean.
-    floor = band.mean[band.mean > 0].min(initial=np.inf) / 10
-    low = (
-        np.maximum(band.low, floor) if ax.get_yscale() == "log" and np.isfinite(floor) else band.low
-    )
+    # An interval that reaches down to zero has no end on a logarithmic axis.
+    low = np.maximum(band.low, band.mean / 10) if ax.get_yscale() == "log" else band.low
     ax.fill_between(x, low, band.high, color=mean.get_color(), alpha=0.2, linewidth=0)
     return band
 
@@ -163,8 +166,10 @@ def record_figure(
     """Draw the learning curves of a record, finished or growing.
 
     For each variant the mean over its seeds, a 90% Student-t band and every seed faintly. The
-    legend says n and how many runs diverged; those are drawn faintly up to a cross and are in no
-    mean.
+    seeds have a small panel for each variant below the common one, unless `ax` is given or there is
+    one variant.
+    The legend says n and how many runs diverged; those are drawn faintly up to a cross and are in
+    no mean.
 
     Parameters
     ----------
@@ -209,16 +214,53 @@ def record_figure(
     chosen = _recorded(record, variants)
     curves = [record.curves(variant, column) for variant in chosen]
     if ax is not None:
-        _draw_record(ax, record, curves, runs)
+        _draw_all(ax, record, curves, runs)
         return ax.figure if isinstance(ax.figure, Figure) else ax.figure.figure
     with plt.style.context(STYLE):
-        rows = (len(chosen) + 2) // 2  # of the legend
-        figure, ax = plt.subplots(figsize=(6.4, 3.9 + 0.2 * rows))
-        _draw_record(ax, record, curves, runs)
+        if not runs or len(chosen) == 1:
+            figure, ax = plt.subplots(figsize=(WIDTH, _height(len(chosen))))
+            _draw_all(ax, record, curves, runs)
+        else:
+            figure = _with_panels(record, curves)
     return figure
 
 
-def _draw_record(ax: Axes, record: Record, drawn: Sequence[Curves], runs: bool) -> None:
+def _height(variants: int) -> float:
+    """Return the height of the main panel with a legend of two columns, in inches."""
+    return 3.9 + 0.2 * ((variants + 2) // 2)
+
+
+def _with_panels(record: Record, drawn: Sequence[Curves]) -> Figure:
+    """Draw means and bands together, and below them the seeds of each variant on their own.
+
+    Seventy faint curves in one panel hide the seven that matter.
+    """
+    rows = math.ceil(len(drawn) / MOST_COLUMNS)
+    columns = math.ceil(len(drawn) / rows)
+    heights = [_height(len(drawn)), *[PANEL] * rows]
+    figure = plt.figure(figsize=(WIDTH, sum(heights)))
+    grid = figure.add_gridspec(1 + rows, columns, height_ratios=heights)
+    _draw_all(figure.add_subplot(grid[0, :]), record, drawn, runs=False)
+    log = quantity(drawn[0].column).log
+    first = None
+    for i, curves in enumerate(drawn):
+        row, place = divmod(i, columns)
+        panel = figure.add_subplot(grid[1 + row, place], sharex=first, sharey=first)
+        if first is None:
+            first = panel
+            panel.set_yscale("log" if log else "linear")
+            few = MaxNLocator(3, steps=[1, 2, 5, 10])
+            panel.xaxis.set_major_locator(few)
+            panel.yaxis.set_major_locator(LogLocator(numticks=4) if log else copy(few))
+            panel.minorticks_off()
+        _draw(panel, record, curves, runs=True)
+        panel.set_title(variant_name(record, curves.variant), fontsize="x-small")
+        panel.tick_params(labelsize="x-small", labelleft=place == 0)
+    return figure
+
+
+def _draw_all(ax: Axes, record: Record, drawn: Sequence[Curves], runs: bool) -> None:
+    """Draw all variants in one panel, with axis labels, title and legend."""
     column = drawn[0].column
     what = quantity(column)
     ax.set(
@@ -256,7 +298,7 @@ def _draw(ax: Axes, record: Record, curves: Curves, runs: bool) -> None:
         curve(ax, curves.k, curves.samples, label=name, runs=runs, diverged=lost, **style)
     else:
         ax.plot([], [], label=f"{name} ({_count(0, lost)})", **style)
-    for seed in curves.diverged:
+    for seed in curves.diverged if runs else ():
         k, values = until_divergence(record, curves, seed)
         ax.plot(k, values, color=style["color"], alpha=0.4, linewidth=0.5, linestyle="-", zorder=1)
         ax.plot(k[-1:], values[-1:], "x", color=style["color"], markersize=5)
@@ -264,13 +306,14 @@ def _draw(ax: Axes, record: Record, curves: Curves, runs: bool) -> None:
 
 def _legend_below(ax: Axes) -> None:
     """Put the legend under the axis label, where it hides no curve."""
+    inches = ax.get_position().width * ax.figure.get_figwidth()
     below = ScaledTranslation(0, -40 / 72, ax.figure.dpi_scale_trans)  # 40 points
     ax.legend(
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),
         bbox_transform=ax.transAxes + below,
         borderaxespad=0.0,
-        ncols=2,
+        ncols=2 if inches > 4.5 else 1,
         fontsize="small",
         handlelength=3.0,  # long enough to show a dash pattern
     )

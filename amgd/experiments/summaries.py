@@ -1,8 +1,8 @@
 r"""What a record says: a line for each variant, comparisons on shared seeds, words for both.
 
 **One number a run.**  A run is summed up by the mean height of its curve
-(`amgd.experiments.statistics.area_under_curve`), which was fixed before any run and rewards an
-early rise as well as a high end.
+after row 0, the start that all variants share (`amgd.experiments.statistics.area_under_curve`).
+It was fixed before any run, and rewards an early rise as well as a high end.
 
 **Pairs.**  Seed i of every variant has the same random streams, so a comparison takes the
 differences on the seeds that both variants finished.
@@ -162,7 +162,7 @@ class Reached(NamedTuple):
         Runs that got there, diverged ones included if they did before.
     median : float
         Median k of the first row there over all runs, a run that never gets there counting as
-        infinity. So it is infinite unless at least half of the runs get there.
+        infinity. So it is infinite unless more than half of the runs get there.
     """
 
     n: int
@@ -323,7 +323,7 @@ def summarise(
 def _areas(curves: Curves) -> dict[int, float]:
     if not curves.seeds:
         return {}
-    values = area_under_curve(curves.k, curves.samples).tolist()
+    values = area_under_curve(curves.k, curves.samples, rule="right").tolist()
     return dict(zip(curves.seeds, values, strict=True))
 
 
@@ -423,8 +423,8 @@ def verdict(
         "better" or "worse"; "no difference" (none was seen: the interval says how large one could
         be); "too few seeds" if no outcome of so few pairs could have been called a difference;
         "cannot be decided" without a comparison.
-        If runs diverged, the word is followed by " on shared seeds" and by who diverged: "diverges",
-        "the other diverges" or "both diverge", as in "better on shared seeds, diverges".
+        If runs diverged, the word is followed by who did, "diverges", "the other diverges" or "both
+        diverge", as in "better on shared seeds, diverges".
 
     Examples
     --------
@@ -447,7 +447,11 @@ def verdict(
         word = "too few seeds"
     else:
         word = "no difference"
-    return f"{word} on shared seeds, {left_out}" if left_out else word
+    if not left_out:
+        return word
+    return (
+        f"{word}, {left_out}" if word == "too few seeds" else f"{word} on shared seeds, {left_out}"
+    )
 
 
 def _who_diverged(own: int, other: int) -> str:
@@ -482,7 +486,7 @@ def to_markdown(summaries: Sequence[Summary]) -> str:
         head += [f"minus {names[compared[0].against]}", "pairs", "p", "corrected p"]
         head += ["verdict"] * (column.better is not None)
     if summaries[0].threshold is not None:
-        head += [f"reach {summaries[0].threshold:g}", "median k"]
+        head += [f"reach {summaries[0].threshold:g}", "when (median)"]
     against = compared[0].against if compared else None
     rows = [_cells(s, against, column.better) for s in summaries]
     lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
@@ -568,8 +572,8 @@ def describe(record: Record) -> str:
     revisions = _distinct(_short(place["revision"]) for place in places)
     revision = ("revision " if len(revisions) == 1 else "revisions ") + " and ".join(revisions)
     sentence = f"Recorded {day}, {n}, on {processors}, {revision}"
-    lost = "; ".join(f"{variant_name(record, v)}: {n}" for v, n in diverged.items() if n)
-    return f"{sentence}; diverged runs: {lost}." if lost else f"{sentence}."
+    lost = ", ".join(f"{n} of {variant_name(record, v)}" for v, n in diverged.items() if n)
+    return f"{sentence}; diverged: {lost}." if lost else f"{sentence}."
 
 
 def _distinct(words: Iterable[str]) -> list[str]:
