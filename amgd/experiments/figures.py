@@ -306,7 +306,7 @@ def _draw(ax: Axes, record: Record, curves: Curves, runs: bool) -> None:
 
 def _legend_below(ax: Axes) -> None:
     """Put the legend under the axis label, where it hides no curve."""
-    inches = ax.get_position().width * ax.figure.get_figwidth()
+    inches = ax.bbox.width / ax.figure.dpi
     below = ScaledTranslation(0, -40 / 72, ax.figure.dpi_scale_trans)  # 40 points
     ax.legend(
         loc="upper center",

@@ -286,7 +286,7 @@ def summarise(
     ...             record.add(variant, seed, rows, 0.5)
     ...     plain, matched = summarise(record)
     >>> matched.n, float(matched.area.mean), float(matched.difference.difference.mean)
-    (3, 5.0, 2.0)
+    (3, 6.0, 2.5)
     >>> verdict(matched.difference, "larger")  # three pairs have no p-value below 1/4
     'too few seeds'
     """
