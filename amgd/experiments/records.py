@@ -16,11 +16,13 @@ Plan of the module: atomic writing, tables of numbers, where a run took place, t
 from __future__ import annotations
 
 import csv
+import functools
 import hashlib
 import io
 import json
 import os
 import platform
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -60,7 +62,7 @@ def write_atomic(path: Path, content: bytes) -> None:
     Raises
     ------
     OSError
-        If it cannot be written; a file that was there before is unchanged.
+        That names the file, if it cannot be written; one that was there before is unchanged.
 
     Examples
     --------
@@ -71,16 +73,20 @@ def write_atomic(path: Path, content: bytes) -> None:
     ...     path.read_text(), len(os.listdir(folder))
     ('two', 1)
     """
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = None
     try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             os.fchmod(handle, 0o644)  # mkstemp lets the owner alone read it
             file.write(content)
             file.flush()
             os.fsync(handle)
         os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
+    except BaseException as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:  # a full disk names no file
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:
@@ -121,6 +127,7 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
+@functools.cache  # a process runs the code that it imported, whatever is committed meanwhile
 def _revision() -> str:
     """Return the commit of the code that runs, with "+changes" if it is not committed as it is."""
     here = Path(__file__).parent
@@ -352,10 +359,15 @@ class Record:
         stem = self.stem(variant, seed)
         if stem not in self.files:
             raise KeyError(f"{stem} is not recorded: {self.path} has {sorted(self.files)}")
-        return _from_csv(self._content(stem))
+        return self._table(stem)
 
-    def verify(self) -> None:
-        """Compare every file with its checksum.
+    def verify(self, *, unlisted: bool = True) -> None:
+        """Compare every file with the manifest.
+
+        Parameters
+        ----------
+        unlisted : bool
+            Whether files that the manifest does not list are refused; a kill can leave one.
 
         Raises
         ------
@@ -363,22 +375,22 @@ class Record:
             That names the first file which is missing, torn, edited, or not in the manifest.
         """
         for stem in self.files:
-            self._content(stem)
+            self._table(stem)
         for path in sorted(self.path.glob("*.csv")):
-            if path.stem not in self.files:
+            if unlisted and path.stem not in self.files:
                 raise RecordError(
                     f"{path} is not in the manifest: got a file that no run has finished "
                     "(expected those the manifest lists); delete it, or run the experiment again"
                 )
 
-    def _content(self, stem: str) -> bytes:
+    def _table(self, stem: str) -> dict[str, NDArray[Any]]:
         path = self.path / f"{stem}.csv"
         try:
             content = path.read_bytes()
         except FileNotFoundError:
             raise RecordError(
-                f"{path} is missing: the manifest lists it; restore it, or take it out with "
-                f"`amgd run` after deleting its entry in {MANIFEST}"
+                f"{path} is missing: got no such file (expected what {MANIFEST} lists); restore it "
+                "from git, or delete its entry there and run the experiment again"
             ) from None
         digest = hashlib.sha256(content).hexdigest()
         if digest != self.files[stem]["sha256"]:
@@ -387,7 +399,17 @@ class Record:
                 f"{self.files[stem]['sha256'][:12]}, as the manifest says); restore it from git, or "
                 f"delete it together with its entry in {MANIFEST} and run the experiment again"
             )
-        return content
+        try:
+            table = _from_csv(content)
+        except (ValueError, csv.Error) as error:
+            raise RecordError(f"{path} is not a table of numbers: {error}; restore it") from error
+        rows, listed = len(next(iter(table.values()))), self.files[stem]["rows"]
+        if rows != listed:
+            raise RecordError(
+                f"{self.path / MANIFEST} was edited: got {listed} rows of {stem} (expected {rows}, "
+                "as its file has); restore it from git"
+            )
+        return table
 
     @property
     def digest(self) -> str:
@@ -435,15 +457,24 @@ class Record:
         if not seeds:
             raise KeyError(f"{variant!r} is not recorded: {self.path} has {sorted(self.files)}")
         tables = {seed: self.read(variant, seed) for seed in seeds}
-        names = list(tables[seeds[0]])
-        check.choice("column", column, tuple(names))
         diverged = {
             seed: str(self.files[self.stem(variant, seed)]["diverged"])
             for seed in seeds
             if self.files[self.stem(variant, seed)]["diverged"] is not None
         }
         kept = tuple(seed for seed in seeds if seed not in diverged)
-        k = tables[kept[0]][names[0]] if kept else np.zeros(0, dtype=np.int64)
+        # One that diverged at once has no columns.
+        alike = [tables[seed] for seed in kept] or [max(tables.values(), key=len)]
+        names = [name for name in alike[0] if all(name in table for table in alike)]
+        check.choice("column", column, tuple(names))
+        k = alike[0][names[0]] if kept else np.zeros(0, dtype=np.int64)
+        for seed in kept:
+            if not np.array_equal(tables[seed][names[0]], k):
+                raise RecordError(
+                    f"{self.path / MANIFEST} was edited: got other rows of "
+                    f"{self.stem(variant, seed)} than of {self.stem(variant, kept[0])} (expected "
+                    "the same of all runs that got to their end); restore it from git"
+                )
         samples = np.array([tables[seed][column] for seed in kept]).reshape(len(kept), len(k))
         return Curves(variant, column, k, kept, samples, diverged)
 
@@ -452,21 +483,87 @@ def _read_manifest(path: Path) -> dict[str, Any]:
     file = path / MANIFEST
     try:
         manifest = json.loads(file.read_text())
+        _check_manifest(manifest)
     except FileNotFoundError:
         raise RecordError(
             f"no record in {path}: got no {MANIFEST} (expected one); `amgd run` makes it"
         ) from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise RecordError(f"{file} is torn or edited: {error}; restore it from git") from error
-    keys = {"format", "spec", "hash", "files", "surroundings", "tuning"}
-    if not isinstance(manifest, dict) or set(manifest) != keys:
-        raise RecordError(f"{file} is not a manifest: expected the keys {sorted(keys)}")
     if manifest["format"] != FORMAT:
         raise RecordError(
             f"{file} has format {manifest['format']!r}: expected {FORMAT}; read it with the version "
             "of amgd that wrote it"
         )
-    return manifest
+    return dict(manifest)
+
+
+_MANIFEST: dict[str, tuple[type, ...]] = {
+    "format": (int,),
+    "hash": (str,),
+    "spec": (dict,),
+    "tuning": (dict,),
+    "surroundings": (list,),
+    "files": (dict,),
+}
+_FILE: dict[str, tuple[type, ...]] = {
+    "sha256": (str,),
+    "rows": (int,),
+    "seconds": (int, float),
+    "finished": (str,),
+    "surroundings": (int,),
+    "diverged": (str, type(None)),
+}
+_TUNING: dict[str, tuple[type, ...]] = {"tried": (list,), "areas": (list,), "best": (str,)}
+_PLACE: dict[str, tuple[type, ...]] = {
+    "revision": (str,),
+    "python": (str,),
+    "system": (str,),
+    "processor": (str,),
+    "versions": (dict,),
+}
+_STEM = re.compile(r"[a-z0-9_.+-]+-seed\d\d+")  # no way out of the folder
+
+
+def _check_manifest(manifest: Any) -> None:
+    """Raise ValueError for anything that reading a record would trip over."""
+    _check_table("it", manifest, _MANIFEST)
+    if manifest["format"] != FORMAT:
+        return  # what another version writes may look different
+    for place in manifest["surroundings"]:
+        _check_table("an entry of surroundings", place, _PLACE)
+        _check_types("versions", place["versions"].values(), (str,))
+    for stem, entry in manifest["files"].items():
+        if _STEM.fullmatch(stem) is None:
+            raise ValueError(f"got a run {stem!r} (expected a name such as 'plain-seed03')")
+        _check_table(stem, entry, _FILE)
+        known = len(manifest["surroundings"])
+        if not (0 <= entry["surroundings"] < known and 0 <= entry["seconds"] < np.inf):
+            raise ValueError(
+                f"got {entry['seconds']} seconds in surroundings {entry['surroundings']} for {stem} "
+                f"(expected finite seconds, and one of {known} surroundings)"
+            )
+    for variant, grid in manifest["tuning"].items():
+        _check_table(f"tuning of {variant}", grid, _TUNING)
+        _check_types("tried", grid["tried"], (str,))
+        _check_types("areas", grid["areas"], (float, int, type(None)))
+        if len(grid["tried"]) != len(grid["areas"]) or grid["best"] not in grid["tried"]:
+            raise ValueError(f"got {grid} for {variant} (expected an area for each, one the best)")
+
+
+def _check_table(name: str, table: Any, kinds: Mapping[str, tuple[type, ...]]) -> None:
+    if not isinstance(table, dict) or set(table) != set(kinds):
+        got = sorted(table) if isinstance(table, dict) else type(table).__name__
+        raise ValueError(f"{name} has got {got} (expected a table with {sorted(kinds)})")
+    for key, value in table.items():
+        _check_types(f"{key} of {name}", [value], kinds[key])
+
+
+def _check_types(name: str, values: Iterable[Any], kinds: tuple[type, ...]) -> None:
+    for value in values:
+        if type(value) not in kinds:  # a bool is no int here
+            listed = " or ".join(kind.__name__ for kind in kinds)
+            raise ValueError(f"{name} has got {value!r:.40} (expected {listed})")
 
 
 def _write_manifest(

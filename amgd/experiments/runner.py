@@ -18,9 +18,10 @@ Plan of the module: tasks, what a worker does, the loop that records.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -29,6 +30,7 @@ from typing import Any, NamedTuple
 import joblib
 import numpy as np
 from filelock import FileLock, Timeout
+from joblib.externals.loky.backend.process import LokyProcess
 from numpy.typing import NDArray
 
 from amgd import _checks as check
@@ -96,9 +98,19 @@ def _tuning_name(variant: str, rate: float | None) -> str:
 def _run_task(
     task: Task, folder: Path, checkpoint_seconds: float
 ) -> tuple[Task, list[Outcome], Tuning | None]:
+    _stop_if_deserted()
     if isinstance(task.spec, GridWorldSpec):
         return task, *_run_grid_world(task)
     return task, _run_training(task, folder, checkpoint_seconds), None
+
+
+def _stop_if_deserted() -> None:
+    """Leave a worker of joblib whose caller was killed; Dask ends its own workers."""
+    parent = multiprocessing.parent_process()
+    if not isinstance(multiprocessing.current_process(), LokyProcess) or parent is None:
+        return
+    if os.getppid() != parent.pid:
+        raise SystemExit("the process that gave this task is gone")
 
 
 def _run_grid_world(task: Task) -> tuple[list[Outcome], Tuning | None]:
@@ -128,18 +140,36 @@ def _grid_world_outcome(curve: Curve, seed: int, seconds: float, where: dict[str
 
 
 def _run_training(task: Task, folder: Path, checkpoint_seconds: float) -> list[Outcome]:
-    """Train from the checkpoints on, and save one now and then."""
-    trainer = Trainer(task.spec.training_for(task.variant, task.seeds, task.rate))
-    states = [load_checkpoint(*_checkpoint(task, seed, folder)) for seed in task.seeds]
-    found = [state for state in states if state is not None]
-    if found:
-        trainer.load_state_dict(_join(found))
-    saved, parent = time.monotonic(), os.getppid()
+    """Train from the checkpoints on, runs that are equally far together.
+
+    They are looked up anew here: a worker that outlived its caller may just have saved one.
+    """
+    states = {seed: load_checkpoint(*_checkpoint(task, seed, folder)) for seed in task.seeds}
+    outcomes = []
+    for seeds in _equally_far(states):
+        trainer = Trainer(task.spec.training_for(task.variant, seeds, task.rate))
+        found = [state for seed in seeds if (state := states[seed]) is not None]
+        if found:
+            trainer.load_state_dict(_join(found))
+        outcomes += _train(trainer, replace(task, seeds=seeds), folder, checkpoint_seconds)
+    return outcomes
+
+
+def _equally_far(states: Mapping[int, dict[str, Any] | None]) -> list[tuple[int, ...]]:
+    """Cut seeds into groups with the same number of rows."""
+    by_k: dict[int, list[int]] = {}
+    for seed, state in states.items():
+        by_k.setdefault(0 if state is None else state["k"], []).append(seed)
+    return [tuple(seeds) for seeds in by_k.values()]
+
+
+def _train(trainer: Trainer, task: Task, folder: Path, checkpoint_seconds: float) -> list[Outcome]:
+    """Train to the end, and save a checkpoint now and then."""
+    saved = time.monotonic()
     try:
         while not trainer.done:
             trainer.advance()
-            if os.getppid() != parent:
-                raise SystemExit("the process that gave this task is gone")
+            _stop_if_deserted()
             if time.monotonic() - saved >= checkpoint_seconds and not trainer.done:
                 for seed, state in zip(task.seeds, _split(trainer.state_dict()), strict=True):
                     save_checkpoint(*_checkpoint(task, seed, folder), state)
@@ -148,13 +178,9 @@ def _run_training(task: Task, folder: Path, checkpoint_seconds: float) -> list[O
         what = f"at iteration {error.iteration}: {error.quantity} is not finite"
         lost = [_training_outcome(error.log, task.seeds.index(error.run), what)]
         others = tuple(seed for seed in task.seeds if seed != error.run)
-        if not others:
-            return lost
         # A run does not depend on its company: the others go on from their checkpoints.
-        rest = (replace(task, seeds=seeds) for seeds in _alike(task, others, folder))
-        return lost + [
-            one for part in rest for one in _run_training(part, folder, checkpoint_seconds)
-        ]
+        rest = replace(task, seeds=others)
+        return lost + (_run_training(rest, folder, checkpoint_seconds) if others else [])
     return [_training_outcome(trainer.log, i, None) for i in range(len(task.seeds))]
 
 
@@ -245,41 +271,35 @@ def tasks_for(
     return sorted(tasks, key=lambda task: task.seeds[0])
 
 
-def _alike(
-    task: Task, seeds: tuple[int, ...], folder: Path, workers: int = 1
-) -> list[tuple[int, ...]]:
+def _alike(task: Task, seeds: tuple[int, ...], folder: Path, workers: int) -> list[tuple[int, ...]]:
     """Cut seeds into groups that can run together: equally far, and one at a time for a robot."""
     training = task.spec.training
     simulator = make_simulator(training.environment, **training.options)
     if not isinstance(simulator, CartPole | Acrobot):
         return [(seed,) for seed in seeds]
-    by_k: dict[int, list[int]] = {}
-    for seed in seeds:
-        state = load_checkpoint(*_checkpoint(task, seed, folder))
-        by_k.setdefault(0 if state is None else state["k"], []).append(seed)
+    states = {seed: load_checkpoint(*_checkpoint(task, seed, folder)) for seed in seeds}
     groups = []
-    for group in by_k.values():
+    for group in _equally_far(states):
         parts = np.array_split(group, min(workers, len(group)))
         groups += [tuple(int(seed) for seed in part) for part in parts]
     return groups
 
 
 def _winner(record: Record, variant: str) -> float | None:
-    """Return the best rate of a grid, kept in the manifest, or None if runs are missing."""
+    """Return the best rate of a grid, kept in the manifest; None if runs are missing or all diverge."""
     spec, areas = record.spec, []
     for rate in spec.grid(variant):
         name = _tuning_name(variant, rate)
         runs = [FIRST_TUNING_RUN + i for i in range(spec.tuning_seeds)]
-        if not all(record.has(name, seed) for seed in runs):
+        if not all(record.has(name, run) for run in runs):
             return None
-        tables = [record.read(name, seed)["evaluation_return"] for seed in runs]
-        complete = all(len(returns) == spec.rows for returns in tables)
-        areas.append(-float(np.mean([t.mean() for t in tables])) if complete else np.inf)
+        if any(record.files[Record.stem(name, run)]["diverged"] is not None for run in runs):
+            areas.append(np.inf)
+            continue
+        means = [record.read(name, run)["evaluation_return"].mean() for run in runs]
+        areas.append(-float(np.mean(means)))
     if not np.isfinite(areas).any():
-        raise ValueError(
-            f"no rate of {variant} is stable: all of {spec.grid(variant)} diverge (expected one "
-            "that does not); add smaller ones to the grid"
-        )
+        return None
     if variant not in record.tuning:
         record.set_tuning(variant, [f"{rate:g}" for rate in spec.grid(variant)], areas)
     return float(spec.grid(variant)[int(np.argmin(areas))])
@@ -325,6 +345,10 @@ def record(
     RecordError
         If the folder belongs to another specification, another process is writing it, or a file in
         it is torn or edited.
+    ValueError
+        If every step of a grid diverges; the other variants are recorded first.
+    TypeError
+        If an argument is of the wrong kind.
     OSError
         If it cannot be written; what is there is unchanged.
 
@@ -340,17 +364,20 @@ def record(
     wanted = _wanted("variants", variants, spec.variants)
     numbers = _wanted("seeds", seeds, range(spec.seeds))
     pause = check.real("checkpoint_seconds", checkpoint_seconds, "30 is usual", "[0, inf)")
-    opened = Record.create(path, spec)
-    lock = FileLock(opened.path / LOCK, timeout=0)
+    if jobs is not None and check.integer("jobs", jobs, -(2**31), "2 for two processes") == 0:
+        raise ValueError("jobs must not be 0: got 0 (expected 1, 2, ... or -1 for all cores)")
+    folder = Path(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / LOCK, timeout=0)
     try:
         lock.acquire()
     except Timeout:
         raise RecordError(
-            f"another process is writing {opened.path}: got a lock that is held (expected none); "
+            f"another process is writing {folder}: got a lock that is held (expected none); "
             "wait for it, stop it, or choose another folder"
         ) from None
     try:
-        return _record(opened, wanted, numbers, jobs, pause, on_progress)
+        return _record(Record.create(folder, spec), wanted, numbers, jobs, pause, on_progress)
     finally:
         lock.release()
 
@@ -363,17 +390,19 @@ def _record(
     checkpoint_seconds: float,
     on_progress: Callable[[Record, str], None] | None,
 ) -> Record:
-    record = Record(record.path)  # as it is now that nobody else writes it
+    record.verify(unlisted=False)
     folder = record.path / CHECKPOINTS
     folder.mkdir(exist_ok=True)
-    for left in [*record.path.glob(".*.csv.*"), *record.path.glob(".*.json.*"), *folder.glob(".*")]:
-        left.unlink()  # a kill between writing and renaming leaves these
+    # A kill leaves half written files, and a worker that outlived it checkpoints of finished runs.
+    half = [*record.path.glob(".*.csv.*"), *record.path.glob(".*.json.*"), *folder.glob(".*.pt.*")]
+    for file in half + [folder / f"{stem}.pt" for stem in record.files]:
+        file.unlink(missing_ok=True)
     parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
     workers = joblib.effective_n_jobs(jobs)
     for _ in ("grids and the variants without one", "tuned variants"):
         tasks = tasks_for(record, variants, seeds, workers)
         outcomes = parallel(
-            joblib.delayed(_run_task)(task, folder, checkpoint_seconds) for task in tasks
+            joblib.delayed(_run_task)(task, folder.absolute(), checkpoint_seconds) for task in tasks
         )
         for task, found, tuning in outcomes:
             if tuning is not None:
@@ -390,6 +419,12 @@ def _record(
                 _checkpoint(task, one.seed, folder)[0].unlink(missing_ok=True)
                 if on_progress is not None:
                     on_progress(record, Record.stem(task.name, one.seed))
+    for variant in variants:
+        if not all(record.has(variant, seed) for seed in seeds):
+            raise ValueError(
+                f"no rate of {variant} is stable: all of {record.spec.grid(variant)} diverge (expected one "
+                "that does not); add smaller ones to the grid"
+            )
     return record
 
 
@@ -397,10 +432,13 @@ def _wanted(name: str, chosen: Sequence[Any] | None, known: Iterable[Any]) -> li
     listed = list(known)
     if chosen is None:
         return listed
+    if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+        raise TypeError(f"{name} must be a list: got {chosen!r} (expected some of {listed})")
+    chosen = list(chosen)
     strangers = [one for one in chosen if one not in listed]
     if strangers or len(chosen) == 0:
         raise ValueError(
-            f"{name} must be some of the specification's: got {list(chosen)} (expected some of "
+            f"{name} must be some of the specification's: got {chosen} (expected some of "
             f"{listed}); the others would need another specification"
         )
     return [one for one in listed if one in chosen]
@@ -423,6 +461,6 @@ def checkpointed_rows(record: Record) -> dict[str, int]:
     for path in sorted((record.path / CHECKPOINTS).glob("*.pt")):
         try:
             found[path.stem] = int(torch.load(path, weights_only=True)["state"]["k"])
-        except (OSError, RuntimeError, KeyError):
+        except Exception:
             continue  # just being replaced or deleted; `record` reports one that is torn
     return found
