@@ -120,7 +120,16 @@ def quantity(column: str) -> Quantity:
 
 
 def default_column(record: Record) -> str:
-    """Return the column that the paper's figure shows: the exact NEU, or the evaluation's return."""
+    """Return the column of the paper's figure: the exact NEU, or the evaluation's return.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from amgd.experiments.specs import named
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     default_column(Record.create(folder, named("figure1-grid10")))
+    'neu'
+    """
     return "neu" if isinstance(record.spec, GridWorldSpec) else "evaluation_return"
 
 
@@ -146,7 +155,16 @@ def variant_name(record: Record, variant: str) -> str:
 
 
 def task_name(record: Record) -> str:
-    """Return the task in words: the environment, or the size of the grid world."""
+    """Return the task in words: the environment, or the size of the grid world.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from amgd.experiments.specs import named
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     task_name(Record.create(folder, named("figure1-grid10")))
+    'grid world, 10 × 10'
+    """
     if isinstance(record.spec, GridWorldSpec):
         return f"grid world, {record.spec.n} × {record.spec.n}"
     return str(record.spec.training.environment)
@@ -395,7 +413,19 @@ def _reached(record: Record, curves: Curves, threshold: float) -> Reached:
 def until_divergence(
     record: Record, curves: Curves, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return k and the finite rows of a run that diverged."""
+    """Return k and the rows of a run that diverged, up to the first that is not finite.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from amgd.experiments.specs import named
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     record = Record.create(folder, named("figure2-cartpole", "smoke"))
+    ...     rows = {"k": np.arange(3), "evaluation_return": np.array([9.0, 8.0, np.nan])}
+    ...     record.add("plain", 0, rows, 0.1, diverged="at iteration 2: return is not finite")
+    ...     until_divergence(record, record.curves("plain", "evaluation_return"), 0)
+    (array([0, 1]), array([9., 8.]))
+    """
     table = record.read(curves.variant, seed)
     values = table[curves.column]
     finite = np.logical_and.accumulate(np.isfinite(values))
@@ -577,7 +607,7 @@ def describe(record: Record) -> str:
 
 
 def _distinct(words: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(words))
+    return sorted(set(words))
 
 
 def _short(revision: str) -> str:
