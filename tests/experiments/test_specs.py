@@ -1,0 +1,538 @@
+"""Specifications: hashes that nobody changes silently, files that give the same back, refusals."""
+
+import dataclasses
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from amgd.experiments.specs import (
+    EXPERIMENTS,
+    FIRST_TUNING_RUN,
+    METHODS,
+    VARIANTS,
+    GridWorldSpec,
+    ReinforceSpec,
+    from_plain,
+    from_toml,
+    matching,
+    named,
+    spec_hash,
+    to_plain,
+    to_toml,
+)
+from amgd.reinforce.training import TrainingSpec
+
+# Records carry these hashes: a change here makes every recorded run of the panel useless.
+HASHES = {
+    "figure1-grid10": "8ca430121435f800de8b42f5af5441940bac1f06355b74b8702138b5336b972d",
+    "figure1-grid50": "7e92eccda670e93811b80ee6ec2b64f45bc6d986c81d0654db8f3da0efec2124",
+    "figure2-cartpole": "dad5bd2dcd1e7962d4d6abab14d7413bf6e057c20f5b93ab6b8c5f76bf13fe69",
+    "figure2-acrobot": "89b70cd23f593f58d6ef8213055219ffef49ac362618d6adf0b7b6a0410617ee",
+    "figure3-swimmer": "76f747239baacbb448b59dd613404e0421d5ed7e5d110c6826a724337ae78845",
+    "figure3-walker2d": "f940dc9a2db23adef1a85ccd8475040325f68e41144964144250accd966ed73f",
+    "figure3-halfcheetah": "1dd4686c10fb21d26fa491c6c3b85d4b929155888edd08020add40989f6c8508",
+    "figure3-ant": "02940904ba9df6cc609932353444f8682907c38a352714e65cf0ac1b5c3106c2",
+}
+
+PAPER = {name: named(name) for name in EXPERIMENTS}
+TRAINING = TrainingSpec(environment="CartPole-v0", hidden=(8,), iterations=3)
+
+
+def grid_world(**choices):
+    return GridWorldSpec(**{"n": 5, "episodes": 20} | choices)
+
+
+def reinforce(training=TRAINING, **choices):
+    return ReinforceSpec(training=training, **choices)
+
+
+# --- hashes ----------------------------------------------------------------------------------------
+def test_every_experiment_has_a_known_hash():
+    assert list(HASHES) == list(EXPERIMENTS)
+
+
+@pytest.mark.parametrize("name", HASHES)
+def test_the_papers_experiments_are_frozen(name):
+    assert spec_hash(PAPER[name]) == HASHES[name]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (grid_world(rate=1, mu=1, delta=2), grid_world(rate=1.0, mu=1.0, delta=2.0)),
+        (grid_world(discount=0), grid_world(discount=0.0)),
+        (grid_world(discount=0), grid_world(discount=-0.0)),
+        (grid_world(limit=10**6), grid_world(limit=1e6)),
+        (grid_world(n=np.int64(5), seed=np.int32(3)), grid_world(n=5, seed=3)),
+        (grid_world(seeds=np.int64(4), record=np.array(2)), grid_world(seeds=4, record=2)),
+        (grid_world(rate=np.float64(0.25), mu=np.array(1.0)), grid_world(rate=0.25, mu=1.0)),
+        (grid_world(methods=["plain"]), grid_world(methods=("plain",))),
+        (grid_world(rates=[1], scales=[]), grid_world(rates=(1.0,), scales=())),
+        (grid_world(rates=np.array([1, 2]), scales=[]), grid_world(rates=(1.0, 2.0), scales=())),
+        (reinforce(threshold=195), reinforce(threshold=195.0)),
+        (reinforce(threshold=0), reinforce(threshold=-0.0)),
+        (reinforce(seeds=np.int64(4)), reinforce(seeds=4)),
+        (reinforce(replace(TRAINING, lr=1)), reinforce(replace(TRAINING, lr=1.0))),
+        (reinforce(replace(TRAINING, discount=0)), reinforce(replace(TRAINING, discount=-0.0))),
+        (reinforce(replace(TRAINING, hidden=[8])), reinforce(TRAINING)),
+        (reinforce(replace(TRAINING, threads=2)), reinforce(TRAINING)),
+    ],
+)
+def test_what_gives_the_same_result_has_the_same_hash(ours, theirs):
+    assert spec_hash(ours) == spec_hash(theirs)
+    assert to_toml(ours) == to_toml(theirs)
+
+
+# One other value for each field; a field without one fails the test below.
+OTHER_GRID_WORLD = {
+    "n": 6,
+    "episodes": 21,
+    "goal": "reset",
+    "reward": "goal",
+    "features": "order",
+    "coordinates": "unit",
+    "discount": 0.8,
+    "law": "uniform",
+    "mu": 0.5,
+    "delta": 0.2,
+    "variant": "k",
+    "update": "episode",
+    "count": "transition",
+    "rate": 0.002,
+    "rates": (0.1, 0.2, 0.3, 0.4, 0.5),
+    "scales": (0.1, 0.2, 0.3, 0.4, 0.5),
+    "deltas": (1.0,),
+    "methods": ("plain",),
+    "record": 5,
+    "test_episodes": 3,
+    "seeds": 4,
+    "tuning_seeds": 3,
+    "seed": 1,
+    "limit": 1e7,
+}
+OTHER_TRAINING = {
+    "environment": "CartPole-v1",
+    "hidden": (8, 8),
+    "iterations": 4,
+    "batch": 3,
+    "lr": 0.2,
+    "matched_to": "nesterov",
+    "discount": 0.9,
+    "loss": "step_mean",
+    "advantages": "centred",
+    "weigh_by_time": True,
+    "baseline": "linear",
+    "horizon": 50,
+    "iterate": "x",
+    "evaluation": "next_batch",
+    "evaluation_episodes": 10,
+    "std": "free",
+    "floor": 1e-3,
+    "initial": "shared",
+    "dtype": "float32",
+    "seed": 1,
+    "options": {"sutton_barto_reward": True},
+}
+OTHER_REINFORCE = {
+    "variants": ("plain",),
+    "rates": (0.1,),
+    "accelerated_rates": (0.1,),
+    "seeds": 3,
+    "tuning_seeds": 2,
+    "threshold": 100.0,
+}
+
+
+@pytest.mark.parametrize(
+    ("base", "field", "value"),
+    [(grid_world(), *change) for change in OTHER_GRID_WORLD.items()]
+    + [(reinforce(), *change) for change in OTHER_REINFORCE.items()],
+)
+def test_every_field_changes_the_hash(base, field, value):
+    other = replace(base, **{field: value})
+    assert spec_hash(other) != spec_hash(base)
+    assert from_toml(to_toml(other)) == other
+
+
+@pytest.mark.parametrize(("field", "value"), OTHER_TRAINING.items())
+def test_every_field_of_the_training_changes_the_hash(field, value):
+    other = reinforce(replace(TRAINING, **{field: value}))
+    assert spec_hash(other) != spec_hash(reinforce())
+    assert from_toml(to_toml(other)) == other
+
+
+def test_the_tables_above_have_every_field():
+    names = {
+        kind: {f.name for f in dataclasses.fields(kind)} for kind in (GridWorldSpec, TrainingSpec)
+    }
+    assert set(OTHER_GRID_WORLD) == names[GridWorldSpec]
+    # The optimizer is the variant's, a momentum needs another optimizer, the baseline must predict
+    # what follows a time limit; runs and threads are no part of a specification.
+    left_out = {"optimizer", "momentum", "time_limit", "runs", "threads"}
+    assert set(OTHER_TRAINING) == names[TrainingSpec] - left_out
+    assert {*OTHER_REINFORCE, "training"} == {f.name for f in dataclasses.fields(ReinforceSpec)}
+
+
+@pytest.mark.parametrize("spec", [grid_world(), reinforce()], ids=["grid world", "reinforce"])
+def test_a_specification_is_frozen(spec):
+    for field in dataclasses.fields(spec):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(spec, field.name, getattr(spec, field.name))
+
+
+# --- files -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("preset", ["smoke", "book", "paper"])
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_named_experiments_survive_a_file(name, preset):
+    spec = named(name, preset)
+    again = from_toml(to_toml(spec))
+    assert again == spec
+    assert spec_hash(again) == spec_hash(spec)
+
+
+positive = st.floats(min_value=1e-300, max_value=1e300)
+small = st.integers(1, 10**6)
+
+
+def grids(size):
+    values = st.lists(positive, min_size=size, max_size=size, unique_by=lambda v: f"{v:g}")
+    return values.map(tuple)
+
+
+def names(known):
+    return st.lists(st.sampled_from(known), min_size=1, unique=True).map(tuple)
+
+
+@st.composite
+def grid_world_specs(draw):
+    tries = draw(st.integers(1, 6))
+    constant = draw(st.integers(0, tries))
+    update = draw(st.sampled_from(["transition", "episode"]))
+    return GridWorldSpec(
+        n=draw(st.integers(2, 10**9)),
+        episodes=draw(small),
+        goal=draw(st.sampled_from(["absorbing", "ordinary", "reset"])),
+        reward=draw(st.sampled_from(["step", "goal"])),
+        features=draw(st.sampled_from(["three", "order", "product"])),
+        coordinates=draw(st.sampled_from(["midpoint", "unit"])),
+        discount=draw(st.floats(0, 1, exclude_max=True)),
+        law=draw(st.sampled_from(["episode", "uniform"])),
+        mu=draw(positive | st.integers(1, 9) | st.sampled_from(["episode", "uniform"])),
+        delta=draw(positive),
+        variant=draw(st.sampled_from(["k", "k+1"])),
+        update=update,
+        count="episode"
+        if update == "episode"
+        else draw(st.sampled_from(["episode", "transition"])),
+        rate=draw(positive),
+        rates=draw(grids(constant)),
+        scales=draw(grids(tries - constant)),
+        deltas=draw(grids(tries)),
+        methods=draw(names(METHODS)),
+        record=draw(small),
+        test_episodes=draw(small),
+        seeds=draw(st.integers(2, 99)),
+        tuning_seeds=draw(small),
+        seed=draw(st.integers(0, 2**200)),
+        limit=draw(positive),
+    )
+
+
+options = st.dictionaries(
+    st.text(max_size=8),
+    st.booleans()
+    | st.integers()
+    | st.text(max_size=8)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.lists(st.integers() | st.text(max_size=3), max_size=3),
+    max_size=3,
+)
+
+
+@st.composite
+def reinforce_specs(draw):
+    tries = draw(st.integers(1, 6))
+    evaluation = draw(st.sampled_from(["separate", "next_batch"]))
+    training = TrainingSpec(
+        environment=draw(st.text(max_size=20)),
+        hidden=draw(st.lists(st.integers(1, 99), max_size=3).map(tuple)),
+        iterations=draw(st.integers(0, 10**6)),
+        batch=draw(small),
+        lr=draw(positive),
+        discount=draw(st.floats(0, 1)),
+        loss=draw(st.sampled_from(["step_mean", "episode_mean", "episode_sum"])),
+        advantages=draw(st.sampled_from(["raw", "centred", "normalised"])),
+        weigh_by_time=draw(st.booleans()),
+        baseline=draw(st.sampled_from(["none", "linear"])),
+        horizon=draw(st.none() | small),
+        iterate="y" if evaluation == "next_batch" else draw(st.sampled_from(["y", "x", "x_bar"])),
+        evaluation=evaluation,
+        initial=draw(st.sampled_from(["own", "shared"])),
+        seed=draw(st.integers(0, 2**200)),
+        options=draw(options),
+    )
+    return ReinforceSpec(
+        training=training,
+        variants=draw(names(VARIANTS)),
+        rates=draw(grids(tries)),
+        accelerated_rates=draw(grids(tries)),
+        seeds=draw(st.integers(2, 99)),
+        tuning_seeds=draw(small),
+        threshold=draw(st.none() | st.floats(allow_nan=False, allow_infinity=False)),
+    )
+
+
+@settings(max_examples=60)
+@given(spec=grid_world_specs() | reinforce_specs())
+def test_any_specification_survives_a_file(spec):
+    again = from_toml(to_toml(spec))
+    assert again == spec
+    assert spec_hash(again) == spec_hash(spec)
+    assert from_plain(to_plain(spec)) == spec
+
+
+@settings(max_examples=60)
+@given(spec=grid_world_specs(), other=grid_world_specs())
+def test_different_specifications_have_different_hashes(spec, other):
+    assume(spec != other)
+    assert spec_hash(spec) != spec_hash(other)
+
+
+# --- refusals --------------------------------------------------------------------------------------
+PLAIN_GRID_WORLD = {"kind": "gridworld", "n": 5, "episodes": 20}
+PLAIN_TRAINING = {"environment": "CartPole-v0", "hidden": [8], "iterations": 3}
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "words"),
+    [
+        ({}, ValueError, "kind must be one of 'gridworld', 'reinforce': got None; pick"),
+        ({"kind": "grid"}, ValueError, "kind must be one of .*got 'grid'"),
+        ({"kind": 3}, ValueError, "kind must be one of .*got 3"),
+        ({"kind": "gridworld"}, ValueError, r"not complete: got \[\] .*'episodes', 'n'.* add them"),
+        ({"kind": "gridworld", "n": 5}, ValueError, r"not complete: got \['n'\] .*'episodes'"),
+        (PLAIN_GRID_WORLD | {"m": 3}, ValueError, "no field 'm': got it with 3 .*'n'.* correct"),
+        (PLAIN_GRID_WORLD | {"N": 3}, ValueError, "no field 'N'"),
+        (PLAIN_GRID_WORLD | {"n": "5"}, TypeError, "n must be an integer: got '5'"),
+        (PLAIN_GRID_WORLD | {"n": 5.0}, TypeError, "n must be an integer: got 5.0"),
+        (PLAIN_GRID_WORLD | {"n": True}, TypeError, "n must be an integer: got True"),
+        (PLAIN_GRID_WORLD | {"n": 1}, ValueError, "n must be at least 2: got 1"),
+        (PLAIN_GRID_WORLD | {"seeds": 1}, ValueError, "seeds must be at least 2: got 1"),
+        (PLAIN_GRID_WORLD | {"seed": -1}, ValueError, "seed must be at least 0: got -1"),
+        (PLAIN_GRID_WORLD | {"goal": "x"}, ValueError, "goal must be one of .*got 'x'; pick"),
+        (PLAIN_GRID_WORLD | {"law": []}, ValueError, r"law must be one of .*got \(\)"),
+        (PLAIN_GRID_WORLD | {"mu": True}, TypeError, "mu must be a real number .*got True"),
+        (PLAIN_GRID_WORLD | {"mu": 0}, ValueError, "mu must lie in .*got 0"),
+        (PLAIN_GRID_WORLD | {"mu": "all"}, ValueError, "mu must be one of .*got 'all'"),
+        (PLAIN_GRID_WORLD | {"rate": float("nan")}, ValueError, "rate must lie in .*got nan"),
+        (PLAIN_GRID_WORLD | {"rate": float("inf")}, ValueError, "rate must lie in .*got inf"),
+        (PLAIN_GRID_WORLD | {"discount": 1.0}, ValueError, "discount must lie in .*got 1.0"),
+        (PLAIN_GRID_WORLD | {"rates": 0.1}, TypeError, "rates must be a sequence .*got 0.1"),
+        (PLAIN_GRID_WORLD | {"rates": "0.1"}, TypeError, "rates must be a sequence .*got '0.1'"),
+        (PLAIN_GRID_WORLD | {"rates": [[1]]}, TypeError, r"rates\[0\] must be a real number"),
+        (PLAIN_GRID_WORLD | {"rates": [0.0]}, ValueError, r"rates\[0\] must lie in .*got 0.0"),
+        (PLAIN_GRID_WORLD | {"rates": [1, 1.0]}, ValueError, "rates lists a value twice: .*drop"),
+        # Tries are named by six digits, and two of one name would be taken for one.
+        (PLAIN_GRID_WORLD | {"rates": [1, 1.0000001]}, ValueError, "rates lists a value twice"),
+        (PLAIN_GRID_WORLD | {"methods": []}, ValueError, "methods must list names: got"),
+        (PLAIN_GRID_WORLD | {"methods": "plain"}, ValueError, "methods must list names: got 'pl"),
+        (PLAIN_GRID_WORLD | {"methods": 5}, TypeError, "methods must list names: got 5"),
+        (PLAIN_GRID_WORLD | {"methods": {"plain": 1}}, TypeError, "methods must list names: got"),
+        (PLAIN_GRID_WORLD | {"methods": ["x"]}, ValueError, "methods must be one of .*got 'x'"),
+        (PLAIN_GRID_WORLD | {"methods": ["plain"] * 2}, ValueError, "methods lists a name twice"),
+        (
+            PLAIN_GRID_WORLD | {"methods": list(METHODS), "deltas": [1]},
+            ValueError,
+            "grids differ in size: got 10 steps .*and 1 deltas .*expected as many",
+        ),
+        (PLAIN_GRID_WORLD | {"rates": [], "scales": []}, ValueError, "nothing to tune: .*drop"),
+        ({"kind": "reinforce"}, ValueError, r"needs a table \[training\]: got None .*expected"),
+        ({"kind": "reinforce", "training": 3}, ValueError, r"needs a table \[training\]: got 3"),
+        ({"kind": "reinforce", "training": {}}, ValueError, r"\[training\] is not complete: got"),
+        (
+            {"kind": "reinforce", "training": PLAIN_TRAINING, "lr": 1},
+            ValueError,
+            "has no field 'lr': got it with 1",
+        ),
+        *(
+            (
+                {"kind": "reinforce", "training": PLAIN_TRAINING | {name: value}},
+                ValueError,
+                rf"\[training\] has no field '{name}'",
+            )
+            for name, value in (("optimizer", "sgd"), ("runs", 3), ("threads", 2), ("lrate", 1))
+        ),
+        (
+            {"kind": "reinforce", "training": PLAIN_TRAINING | {"lr": "0.1"}},
+            TypeError,
+            "lr must be a real number .*got '0.1'",
+        ),
+        (
+            {"kind": "reinforce", "training": PLAIN_TRAINING | {"hidden": 8}},
+            TypeError,
+            "hidden must be a tuple of integers: got 8",
+        ),
+    ],
+)
+def test_plain_data_is_refused(data, error, words):
+    with pytest.raises(error, match=words):
+        from_plain(data)
+
+
+@pytest.mark.parametrize(
+    ("choices", "error", "words"),
+    [
+        ({"training": 3}, TypeError, "training must be a TrainingSpec: got int; make one"),
+        ({"training": replace(TRAINING, optimizer="sgd")}, ValueError, "leave optimizer .*'sgd'"),
+        ({"training": replace(TRAINING, runs=3)}, ValueError, "leave runs to the variants"),
+        ({"training": replace(TRAINING, evaluation="none")}, ValueError, "must evaluate"),
+        *(
+            (
+                {"training": replace(TRAINING, options={"x": value})},
+                TypeError,
+                "the option 'x' .*got",
+            )
+            for value in (None, (1, 2), float("nan"), np.float64(1), [None], {"a": 1}, object)
+        ),
+        ({"variants": ()}, ValueError, "variants must list names"),
+        ({"variants": ("sgd",)}, ValueError, "variants must be one of .*got 'sgd'"),
+        ({"variants": ("tuned",)}, ValueError, "nothing to tune: rates is empty .*'tuned'"),
+        (
+            {"variants": ("tuned_accelerated",), "rates": (0.1,)},
+            ValueError,
+            "nothing to tune: accelerated_rates is empty",
+        ),
+        (
+            {"variants": VARIANTS, "rates": (0.1,), "accelerated_rates": (0.1, 0.2)},
+            ValueError,
+            "grids differ in size: got 1 rates and 2 accelerated rates",
+        ),
+        ({"rates": (0.1, 0.1)}, ValueError, "rates lists a value twice"),
+        ({"seeds": 1}, ValueError, "seeds must be at least 2: got 1"),
+        ({"tuning_seeds": 0}, ValueError, "tuning_seeds must be at least 1: got 0"),
+        ({"threshold": "195"}, TypeError, "threshold must be a real number"),
+        ({"threshold": float("inf")}, ValueError, "threshold must lie in"),
+    ],
+)
+def test_reinforce_is_refused(choices, error, words):
+    with pytest.raises(error, match=words):
+        ReinforceSpec(**{"training": TRAINING} | choices)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        ("kind = ", ValueError, "must be TOML: .*amgd list"),
+        ("n = 1\nn = 2", ValueError, "must be TOML"),
+        ("n = " + "9" * 5000, ValueError, "must be TOML"),
+        ("n = " + "[" * 100_000, ValueError, "must be TOML"),
+        ("", ValueError, "kind must be one of"),
+        (b"kind = 'gridworld'", TypeError, "text must be a str: got bytes; read"),
+        (None, TypeError, "text must be a str: got NoneType"),
+    ],
+    ids=["torn", "twice", "huge number", "deep", "empty", "bytes", "none"],
+)
+def test_text_is_refused(text, error, words):
+    with pytest.raises(error, match=words):
+        from_toml(text)
+
+
+@settings(max_examples=60)
+@given(
+    data=st.dictionaries(
+        st.sampled_from([*PLAIN_GRID_WORLD, *OTHER_GRID_WORLD, "training", *OTHER_REINFORCE]),
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+            lambda inner: (
+                st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=2)
+            ),
+            max_leaves=5,
+        ),
+    ),
+    kind=st.sampled_from(["gridworld", "reinforce"]),
+)
+def test_nonsense_is_refused_by_a_message(data, kind):
+    refusal = None
+    try:
+        spec = from_plain(data | {"kind": kind})
+    except (ValueError, TypeError) as error:
+        refusal = str(error)
+    if refusal is None:
+        assert from_toml(to_toml(spec)) == spec
+    else:
+        assert "got" in refusal
+
+
+@pytest.mark.parametrize("data", [None, [], "kind", 3], ids=str)
+def test_only_a_table_is_plain_data(data):
+    with pytest.raises(TypeError, match="data must be a dict: got"):
+        from_plain(data)
+
+
+@pytest.mark.parametrize("spec", [None, TRAINING, "figure1"], ids=["none", "training", "name"])
+def test_only_specifications_are_written(spec):
+    with pytest.raises(TypeError, match="spec must be a specification: got"):
+        to_toml(spec)
+
+
+# --- names -----------------------------------------------------------------------------------------
+def test_names_and_figures():
+    assert matching("figure1") == ["figure1-grid10", "figure1-grid50"]
+    assert len(matching("figure3")) == 4
+    for name in ("figure", "figure4", "", "Figure1", "figure1-"):
+        with pytest.raises(ValueError, match="no experiment"):
+            matching(name)
+    with pytest.raises(ValueError, match=r"name must be one of .*got 'figure1'"):
+        named("figure1")
+    with pytest.raises(ValueError, match=r"preset must be one of .*got 'huge'"):
+        named("figure1-grid10", "huge")
+
+
+@pytest.mark.parametrize("name", ["figure2-cartpole", "figure2-acrobot"])
+def test_both_grids_try_equally_often(name):
+    spec = PAPER[name]
+    assert len(spec.rates) == len(spec.accelerated_rates)
+    assert set(VARIANTS) == set(spec.variants)
+
+
+@pytest.mark.parametrize(
+    ("variant", "rate"),
+    [("plain", 0.1), ("matched", 0.1), ("tuned", None), ("tuned_accelerated", None)],
+)
+def test_a_rate_belongs_to_the_tuned_variants(variant, rate):
+    with pytest.raises(ValueError, match="rate belongs to tuned variants"):
+        PAPER["figure2-cartpole"].training_for(variant, (0,), rate)
+
+
+@pytest.mark.parametrize(
+    ("variant", "optimizer", "rate"),
+    [
+        ("plain", "sgd", None),
+        ("theorem1", "theorem1", None),
+        ("ghadimi_lan", "ghadimi_lan", None),
+        ("nesterov", "nesterov", None),
+        ("matched", "matched", None),
+        ("tuned", "sgd", 3.0),
+        ("tuned_accelerated", "ghadimi_lan", 0.3),
+    ],
+)
+def test_a_variant_changes_the_optimizer_and_nothing_else(variant, optimizer, rate):
+    spec = PAPER["figure2-cartpole"]
+    made = spec.training_for(variant, (FIRST_TUNING_RUN, 7), rate)
+    lr = spec.training.lr if rate is None else rate
+    assert made == replace(spec.training, optimizer=optimizer, lr=lr, runs=(FIRST_TUNING_RUN, 7))
+
+
+def test_presets_change_sizes_only():
+    """The smoke run of a panel has the variants, the task and the optimizers of the paper's."""
+    for name, paper in PAPER.items():
+        smoke = named(name, "smoke")
+        assert smoke.variants == paper.variants
+        if isinstance(paper, ReinforceSpec):
+            sizes = ("iterations", "batch", "evaluation_episodes", "horizon")
+            assert paper.training == replace(
+                smoke.training, **{size: getattr(paper.training, size) for size in sizes}
+            )
