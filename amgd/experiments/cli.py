@@ -54,10 +54,10 @@ class _Program(TyperGroup):
             if error.errno == errno.EPIPE:  # as of `amgd list | head -1`
                 raise
             _say(f"amgd: {_disk(error)}")
-        except BrokenProcessPool as error:
+        except BrokenProcessPool:
             _say(
-                f"amgd: a worker process was killed, perhaps for want of memory ({_line(error)}); "
-                "the same command goes on, try it with fewer --jobs"
+                "amgd: a worker process was killed, perhaps for want of memory; the same command "
+                "goes on from the last checkpoints, try it with fewer --jobs"
             )
         except (RecordError, ValueError, TypeError) as error:
             _say(f"amgd: {_line(error)}")
@@ -203,10 +203,10 @@ def _chosen_seeds(text: str | None, spec: Any) -> list[int]:
     return known if text is None else _known("--seeds", _numbers(text), known, f"0-{known[-1]}")
 
 
-def _chosen_variants(text: str | None, spec: Any) -> list[str]:
+def _chosen_variants(text: str | None, spec: Any, option: str = "--variants") -> list[str]:
     known = list(spec.variants)
     names = known if text is None else [name.strip() for name in text.split(",")]
-    return _known("--variants", names, known, ", ".join(known))
+    return _known(option, names, known, ", ".join(known))
 
 
 def _known(option: str, chosen: Sequence[Any], known: list[Any], listed: str) -> list[Any]:
@@ -258,7 +258,7 @@ def _specifications(name: str, preset: Preset | None) -> dict[str, Any]:
     from amgd.experiments.specs import EXPERIMENTS, from_toml, named
 
     if _own(name, preset):
-        return {Path(name).stem: from_toml(Path(name).read_text())}
+        return {Path(name).stem: from_toml(Path(name).read_text(encoding="utf8"))}
     found = _experiments(name)
     if not found:
         raise typer.BadParameter(
@@ -396,7 +396,15 @@ def run(
         raise typer.BadParameter(f"got {jobs}, expected 1, 2, ... or -1", param_hint="--jobs")
     with _interruptible():
         try:
-            specs = {k: v for name in names for k, v in _specifications(name, preset).items()}
+            specs: dict[str, Any] = {}
+            for name in dict.fromkeys(names):
+                found = _specifications(name, preset)
+                if any(specs.get(one, spec) != spec for one, spec in found.items()):
+                    raise typer.BadParameter(
+                        f"{name} and another name have the same record; rename one of the files",
+                        param_hint="NAME",
+                    )
+                specs |= found
             chosen = {
                 name: (_chosen_variants(variants, spec), _chosen_seeds(seeds, spec))
                 for name, spec in specs.items()
@@ -419,14 +427,17 @@ def _run(
 ) -> None:
     from amgd.experiments import runner
     from amgd.experiments.progress import Progress, planned_rows
-    from amgd.experiments.records import Record
+    from amgd.experiments.records import MANIFEST, Record
 
-    record = Record.create(path, spec)
     plan = planned_rows(spec, variants, seeds)
-    there = sum(stem in record.files for stem in plan)
+    # `create` also says whether the record belongs to another specification.
+    record = Record.create(path, spec) if (path / MANIFEST).exists() else None
+    there = 0 if record is None else sum(stem in record.files for stem in plan)
     _say(f"{name}: {there} of {len(plan)} runs are in {path}")
-    if there < len(plan):
-        with Progress(name, record, plan) as progress:
+    if record is not None and there == len(plan):
+        record.verify(unlisted=False)
+    else:
+        with Progress(name, path, plan) as progress:
             record = runner.record(
                 spec,
                 path,
@@ -586,14 +597,16 @@ def figure(
     import matplotlib
 
     matplotlib.use("Agg")  # a file needs no display
+    import matplotlib.pyplot as plt
+
     from amgd.experiments import figures
 
-    figures.use_style()
     for one, record in records.items():
         shown = None if variants is None else _chosen_variants(variants, record.spec)
         drawn = figures.record_figure(record, column=column, variants=shown)
         path = Path(f"{one}.svg") if to is None else to
         drawn.savefig(path)
+        plt.close(drawn)
         print(path)
 
 
@@ -628,9 +641,9 @@ def table(
     from amgd.experiments import summaries
 
     for one, record in _records(name, preset, out).items():
-        _chosen_variants(against, record.spec)
-        print(f"{one}\n")
-        print(summaries.to_markdown(summaries.summarise(record, column=column, against=against)))
+        _chosen_variants(against, record.spec, "--against")
+        found = summaries.summarise(record, column=column, against=against)
+        print(f"{one}\n\n{summaries.to_markdown(found)}\n")
 
 
 # --- check -----------------------------------------------------------------------------------------
@@ -696,7 +709,7 @@ def _check(name: str, record: Record, rows: int, seeds: str, variants: str | Non
         versions = ", ".join(f"{package} {text}" for package, text in place["versions"].items())
         print(
             f"{name}: recorded on {place['processor']}, {place['system']}, Python "
-            f"{place['python']}, {versions}, revision {place['revision'][:12]}"
+            f"{place['python']}, {versions}, revision {place['revision']}"
         )
     codes = [_compare(name, record, variant, runs[variant], rows) for variant in runs]
     return FAILED if FAILED in codes else max(codes)

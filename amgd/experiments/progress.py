@@ -11,12 +11,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
 from tqdm import tqdm
 
-from amgd.experiments.records import Record
+from amgd.experiments.records import MANIFEST, Record
 from amgd.experiments.runner import Task, checkpointed_rows
 from amgd.experiments.specs import FIRST_TUNING_RUN, GridWorldSpec, Spec
 
@@ -60,8 +61,8 @@ def planned_rows(spec: Spec, variants: Iterable[str], seeds: Iterable[int]) -> d
     return plan
 
 
-def rows_done(record: Record, plan: Mapping[str, int]) -> int:
-    """Return how many of the planned rows are recorded or in a checkpoint.
+def rows_done(record: Record | None, plan: Mapping[str, int]) -> int:
+    """Return how many of the planned rows are recorded or in a checkpoint; none without a record.
 
     Examples
     --------
@@ -73,6 +74,8 @@ def rows_done(record: Record, plan: Mapping[str, int]) -> int:
     ...     rows_done(Record.create(folder, spec), plan), sum(plan.values())
     (0, 75)
     """
+    if record is None:
+        return 0
     checkpoints = checkpointed_rows(record)
     # A run that diverged is finished, however few rows it has.
     return sum(
@@ -107,8 +110,8 @@ class Progress:
     ----------
     name : str
         Of the record.
-    record : Record
-        As it is at the start.
+    path : Path
+        Its folder, which need not be there yet.
     plan : mapping of str to int
         From `planned_rows`.
     poll_seconds : float
@@ -125,7 +128,7 @@ class Progress:
     >>> spec = named("figure1-grid10", "smoke")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     plan = planned_rows(spec, ["plain"], [0])
-    ...     with Progress("mine", Record.create(folder, spec), plan, stream=sys.stdout) as progress:
+    ...     with Progress("mine", Path(folder), plan, stream=sys.stdout) as progress:
     ...         made = runner.record(
     ...             spec, folder, variants=["plain"], seeds=[0], on_progress=progress
     ...         )
@@ -135,16 +138,17 @@ class Progress:
     def __init__(
         self,
         name: str,
-        record: Record,
+        path: Path,
         plan: Mapping[str, int],
         *,
         poll_seconds: float = 2.0,
         stream: TextIO | None = None,
     ) -> None:
-        self._name, self._record, self._plan = name, record, plan
+        self._name, self._path, self._plan = name, path, plan
         self._stream = sys.stderr if stream is None else stream
         self._total = sum(plan.values())
-        self._first = rows_done(record, plan)
+        self._record = self._recorded()
+        self._first = rows_done(self._record, plan)
         self._begin = time.monotonic()
         self._bar: tqdm[Any] | None = None
         self._poll_seconds = poll_seconds
@@ -192,8 +196,12 @@ class Progress:
         parts = [self._runs(), *([] if left is None else [f"about {left} left"])]
         print(f"{self._name}: {', '.join(parts)}, {stem} {word}", file=self._stream, flush=True)
 
+    def _recorded(self) -> Record | None:
+        return Record(self._path) if (self._path / MANIFEST).exists() else None
+
     def _runs(self) -> str:
-        return f"{sum(stem in self._record.files for stem in self._plan)} of {len(self._plan)} runs"
+        files = {} if self._record is None else self._record.files
+        return f"{sum(stem in files for stem in self._plan)} of {len(self._plan)} runs"
 
     def _left(self) -> str | None:
         """Return the time that is left at the speed so far, None if that says nothing."""
@@ -205,6 +213,8 @@ class Progress:
 
     def _look(self) -> None:
         while not self._over.wait(self._poll_seconds):
+            if self._record is None:  # no run has been recorded yet
+                self._record = self._recorded()
             self._show()
 
     def _show(self) -> None:

@@ -100,13 +100,14 @@ def _rate(record: Record, variant: str) -> float | None:
     grid = record.spec.grid(variant)
     if not grid:
         return None
-    if variant not in record.tuning:
+    best = record.tuning.get(variant, {}).get("best")
+    found = [rate for rate in grid if f"{rate:g}" == best]
+    if not found:
         raise ValueError(
-            f"the step of {variant!r} is not known: {record.path} has no result of its grid "
-            "(expected one); `amgd run` tries it"
+            f"the step of {variant!r} is not known: {record.path} says {best!r} (expected one of "
+            f"{grid}); `amgd run` tries them"
         )
-    tuning = record.tuning[variant]
-    return float(grid[tuning["tried"].index(tuning["best"])])
+    return float(found[0])
 
 
 def _train(
