@@ -14,13 +14,14 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 # Programs that belong to the environment (jupyter, ruff, ...) are found without activating it.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help book test test-code test-notebooks test-book lab sync lint bench clean
+.PHONY: help book test test-code test-notebooks test-book paper lab sync lint bench clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make book   build the HTML pages and print the file to open"
 	@echo "make test   run every test: package, theorems, notebooks, built pages"
 	@echo "make lab    open the notebooks in Jupyter"
+	@echo "make paper  run what the records of the paper's experiments lack (days on two cores)"
 	@echo "make sync   write notebooks/*.ipynb anew from their text in notebooks/src"
 	@echo "make lint   check format, style and types"
 	@echo "make bench  time the package against its peers"
@@ -52,6 +53,10 @@ test-notebooks: $(INSTALLED)
 
 test-book: book
 	$(BIN)/python -m pytest tests/book
+
+# It can be stopped at any moment and goes on when called again.
+paper: $(INSTALLED)
+	$(BIN)/amgd run figure1 figure2 figure3 --out book/results
 
 lab: $(INSTALLED)
 	$(BIN)/jupyter lab notebooks
