@@ -109,7 +109,10 @@ def _from_csv(content: bytes) -> dict[str, NDArray[Any]]:
     header, *rows = csv.reader(io.StringIO(content.decode()))
     values = np.array(rows, dtype=np.float64).reshape(len(rows), len(header))
     table: dict[str, NDArray[Any]] = dict(zip(header, values.T, strict=True))
-    table[header[0]] = table[header[0]].astype(np.int64)  # k, or the episode
+    first = table[header[0]]  # k, or the episode
+    if not ((np.trunc(first) == first) & (np.abs(first) < 2**53)).all():
+        raise ValueError(f"{header[0]} counts (expected integers)")
+    table[header[0]] = first.astype(np.int64)
     return table
 
 
@@ -401,7 +404,7 @@ class Record:
             )
         try:
             table = _from_csv(content)
-        except (ValueError, csv.Error) as error:
+        except (ValueError, IndexError, csv.Error) as error:
             raise RecordError(f"{path} is not a table of numbers: {error}; restore it") from error
         rows, listed = len(next(iter(table.values()))), self.files[stem]["rows"]
         if rows != listed:
