@@ -371,6 +371,11 @@ class GaussianPolicy(Policy):
 
     Outside the interval the derivative with respect to s is 0.
 
+    No number becomes infinite when the deviation explodes, so nothing stops the training.  Far
+    above the bounds of the actions nearly every clipped action is a bound, whatever the mean; the
+    gradient for the mean falls like 1 / std, and at the upper end of the interval that for s is 0:
+    such a policy learns no more.  The column ``std`` of the training log shows it.
+
     Parameters
     ----------
     sizes : sequence of int

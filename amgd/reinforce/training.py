@@ -354,7 +354,9 @@ class TrainingLog:
         ``terminated`` (share of episodes that the task ended), ``distance`` (from theta_0),
         ``gradient_norm``, ``entropy`` (nats), for Gaussian policies ``std``, and unless the
         evaluation is off ``evaluation_return`` and ``evaluation_length``.  The same spec gives the
-        same bits on the same machine.
+        same bits on the same machine.  Look at ``std`` when a robot stops learning: many times the
+        bounds of its actions it means that the actions are bounds drawn at random, and that the
+        mean hardly matters.  All numbers stay finite then, so the training goes on.
     seconds : dict of str to array (rows,)
         Wall-clock time of all runs together: ``physics``, ``policy`` (choosing actions),
         ``weights`` (returns, baseline), ``update`` (gradient and step), ``evaluation`` (its physics

@@ -285,6 +285,20 @@ def test_the_deviation_keeps_its_floor_under_adversarial_updates(std, floor):
     assert lowest >= floor * (1 - 1e-12)
 
 
+@pytest.mark.parametrize("log_std", [14.0, 23.0, 700.0, 1e300])
+def test_an_exploded_deviation_stays_finite_and_learns_no_more(log_std):
+    policy = GaussianPolicy((2, 4, 1), "free", 1e-6, rng=rng())
+    with torch.no_grad():
+        policy.log_std.fill_(log_std)
+    observations, noise = rng().normal(size=(50, 2)), rng().normal(size=(50, 1))
+    actions = policy.act(observations, noise)
+    np.testing.assert_allclose(actions, 1e6 * noise, rtol=0, atol=10.0)  # whatever the mean
+    policy.log_prob(observations, actions).sum().backward()
+    assert policy.log_std.grad.tolist() == [0.0]
+    _, bias = policy.network.layers[-1]
+    assert bias.grad.item() == pytest.approx(noise.sum() / 1e6, rel=1e-6)
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("kind", ["softmax", "free", "network"])
 def test_non_finite_parameters_are_named(kind, bad):
