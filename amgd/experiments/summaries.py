@@ -1,15 +1,16 @@
 r"""What a record says: a line for each variant, comparisons on shared seeds, words for both.
 
-**One number a run.**  A run is summed up by the mean height of its curve
-after row 0, the start that all variants share (`amgd.experiments.statistics.area_under_curve`).
-It was fixed before any run, and rewards an early rise as well as a high end.
+**One number a run.**  A run is summed up by the mean height of its curve after row 0, the start
+that all variants share (`amgd.experiments.statistics.area_under_curve`).
+It rewards an early rise as well as a high end, and it is what the grids were tuned by.
 
 **Pairs.**  Seed i of every variant has the same random streams, so a comparison takes the
 differences on the seeds that both variants finished.
-The p-value is the exact one of the sign-flip test.
+The p-value is that of the sign-flip test, exact up to 16 pairs.
 A table compares several variants with one, so its verdicts use Holm's correction
-(`amgd.experiments.statistics.holm`): with six comparisons at 0.05 and no correction the chance of
-some false call would be about a quarter, and a reader takes home whatever the table calls better.
+(`amgd.experiments.statistics.holm`): with six independent comparisons at 0.05 and no correction
+the chance of some false call would be a quarter, and a reader takes home whatever the table calls
+better.
 The uncorrected p-values are printed, for a reader who came with a single question.
 
 **Few seeds.**  The smallest p-value of n pairs is 2^(1-n).  Where even that could not pass, the
