@@ -1,0 +1,938 @@
+"""The command amgd: every option, every error, and what signals and terminals make of it."""
+
+import errno
+import hashlib
+import importlib
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import termios
+import time
+import tomllib
+from pathlib import Path
+
+import joblib.externals.loky.process_executor as loky
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from amgd import __version__
+from amgd.experiments import cli, progress, records, reruns, runner
+from amgd.experiments.records import MANIFEST, Record
+from amgd.experiments.specs import EXPERIMENTS, PRESETS, from_toml, matching, named
+from amgd.reinforce.training import Trainer
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "book" / "experiments.md"
+PROGRAM = [sys.executable, "-c", "from amgd.experiments.cli import app; app()"]
+COMMANDS = ("list", "run", "status", "figure", "table", "check")
+
+# Short rows and many of them: time enough for a signal when each is followed by a checkpoint.
+LONG = """
+kind = "reinforce"
+variants = ["plain"]
+seeds = 2
+[training]
+environment = "CartPole-v0"
+hidden = [2]
+iterations = 150
+batch = 1
+evaluation_episodes = 1
+horizon = 5
+"""
+
+
+class Done:
+    """What a command printed, and its exit code."""
+
+    def __init__(self, *arguments):
+        result = CliRunner().invoke(cli.app, [str(one) for one in arguments], prog_name="amgd")
+        # Anything but an exit is a traceback for the user.
+        assert result.exception is None or isinstance(result.exception, SystemExit), (
+            result.exception
+        )
+        self.code, self.out, self.err = result.exit_code, result.stdout, result.stderr
+
+
+def amgd(*arguments, code=0):
+    done = Done(*arguments)
+    assert done.code == code, (done.code, done.out, done.err)
+    return done
+
+
+def refused(*arguments, code=1):
+    """Run a command that fails and return its message, which is one line."""
+    done = amgd(*arguments, code=code)
+    assert "Traceback" not in done.err
+    if code == 1:
+        assert len([line for line in done.err.splitlines() if line.startswith("amgd: ")]) == 1
+    return done.err
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    """The smoke records of a grid world and of CartPole, made by the command."""
+    out = tmp_path_factory.mktemp("records")
+    done = amgd("run", "figure1-grid10", "figure2-cartpole", "--preset", "smoke", "--jobs", 1,
+                "--out", out)  # fmt: skip
+    return out, done
+
+
+@pytest.fixture
+def copy(made, tmp_path):
+    """Copies of these records that a test may spoil."""
+    return Path(shutil.copytree(made[0], tmp_path / "copy"))
+
+
+@pytest.fixture
+def long(tmp_path):
+    path = tmp_path / "long.toml"
+    path.write_text(LONG)
+    return path
+
+
+# --- help ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_a_sentence_examples_exit_codes_and_every_option(command):
+    text = amgd(command, "--help").out
+    for part in (f"Usage: amgd {command}", "Examples:", f"amgd {command}", "Exit codes:"):
+        assert part in text
+    assert amgd(command, "-h").out == text
+    sentence = text.split("\n\n")[1].strip()
+    assert sentence.endswith(".")
+    assert sentence in amgd("--help").out  # not cut off in the list of commands
+
+
+def test_help_of_the_program():
+    text = amgd("--help").out
+    for code in ("0", "1", "2", "3", "130"):
+        assert re.search(rf"^ +{code}  +\w", text, re.M)
+    assert amgd(code=2).err + amgd(code=2).out == text  # no command: what is there to choose from
+
+
+def test_version():
+    assert amgd("--version").out == f"amgd {__version__}\n"
+
+
+def test_entry_point_and_presets():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    module, name = project["scripts"]["amgd"].split(":")
+    assert getattr(importlib.import_module(module), name) is cli.app
+    assert tuple(cli.Preset) == PRESETS
+
+
+def test_help_waits_for_no_large_package():
+    code = "import sys, amgd.experiments.cli; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {"torch", "matplotlib", "scipy", "joblib", "tqdm"}.isdisjoint(done.stdout.split())
+
+
+@pytest.mark.parametrize("arguments", [("nonsense",), ("run",), ("run", "figure1", "--nonsense")])
+def test_misspelt_commands_are_refused(arguments):
+    assert "Usage" in refused(*arguments, code=2)
+
+
+# --- list ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("preset", PRESETS)
+def test_list_names_every_experiment_with_its_sizes(preset):
+    text = amgd("list", "--preset", preset).out
+    for name in EXPERIMENTS:
+        (line,) = [line for line in text.splitlines() if line.startswith(f"{name} ")]
+        spec = named(name, preset)
+        assert f"{len(spec.variants)} variants, {spec.seeds} seeds" in line
+        sizes = (
+            [spec.episodes] if "grid" in name else [spec.training.iterations, spec.training.batch]
+        )
+        assert all(str(size) in line for size in sizes)
+    assert f"preset {preset}" in text
+    assert all(one in text for one in PRESETS)
+
+
+def test_list_shows_the_paper_by_default():
+    assert amgd("list").out == amgd("list", "--preset", "paper").out
+
+
+@pytest.mark.parametrize("preset", [None, "smoke"])
+@pytest.mark.parametrize("name", ["figure1-grid50", "figure3-ant"])
+def test_list_prints_a_specification(name, preset):
+    text = amgd("list", "--toml", name, *(["--preset", preset] if preset else [])).out
+    assert from_toml(text) == named(name, preset or "paper")
+
+
+def test_list_needs_one_panel_for_a_specification():
+    assert "figure1-grid10, figure1-grid50" in refused("list", "--toml", "figure1", code=2)
+    assert "got 'figure9'" in refused("list", "--toml", "figure9", code=2)
+
+
+def test_list_into_a_closed_pipe_is_silent(monkeypatch):
+    def closed(*_, **options):
+        if "file" not in options:
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr(cli, "print", closed, raising=False)
+    assert amgd("list", "--toml", "figure1-grid10", code=1).err == ""
+
+
+# --- run -------------------------------------------------------------------------------------------
+def test_run_makes_records_and_tells_how_far_it_is(made):
+    out, done = made
+    for name in ("figure1-grid10", "figure2-cartpole"):
+        record = Record(out / f"{name}-smoke")
+        assert record.complete
+        assert record.spec == named(name, "smoke")
+        record.verify()
+        runs = len(record.files)
+        assert f"{record.path}: {runs} runs, digest {record.digest[:16]}\n" in done.out
+        lines = [line for line in done.err.splitlines() if line.startswith(f"{name}-smoke: ")]
+        # One at the start and one for each run, in order.
+        assert [int(line.split(": ")[1].split()[0]) for line in lines] == list(range(runs + 1))
+        assert all(re.search(r", about [\w ]+ left, [\w.-]+ recorded$", x) for x in lines[1:-1])
+        assert lines[-1].split(", ")[0].endswith(f"{runs} of {runs} runs")
+        assert " left" not in lines[-1]
+    assert "\r" not in done.out + done.err
+    assert len(done.out.splitlines()) == 2
+
+
+def test_run_of_a_complete_record_changes_nothing(made):
+    folder = made[0] / "figure1-grid10-smoke"
+
+    def everything():
+        return {path: path.stat().st_mtime_ns for path in [folder, *folder.rglob("*")]}
+
+    before = everything()
+    done = amgd("run", "figure1-grid10", "--preset", "smoke", "--out", made[0])
+    assert done.err == f"figure1-grid10-smoke: 15 of 15 runs are in {folder}\n"
+    assert Record(folder).digest[:16] in done.out
+    assert everything() == before
+
+
+def test_run_of_a_figure_runs_its_panels(tmp_path):
+    amgd("run", "figure1", "--preset", "smoke", "--variants", "plain", "--jobs", 1,
+         "--out", tmp_path)  # fmt: skip
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "figure1-grid10-smoke",
+        "figure1-grid50-smoke",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "seeds", "variants"),
+    [
+        (("--seeds", "0-1", "--variants", "matched"), (0, 1), {"matched"}),
+        (("--seeds", "2", "--variants", "plain, matched"), (2,), {"plain", "matched"}),
+        (("--seeds", "2,0", "--variants", "plain"), (0, 2), {"plain"}),
+        (("--seeds", " 0 , 1-2", "--variants", "plain"), (0, 1, 2), {"plain"}),
+    ],
+)
+def test_run_parts(tmp_path, options, seeds, variants):
+    done = amgd("run", "figure1-grid10", "--preset", "smoke", "--jobs", 1, "--out", tmp_path,
+                *options)  # fmt: skip
+    record = Record(tmp_path / "figure1-grid10-smoke")
+    assert {v: record.seeds(v) for v in record.spec.variants if record.seeds(v)} == dict.fromkeys(
+        variants, seeds
+    )
+    assert f"0 of {len(seeds) * len(variants)} runs" in done.err
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--seeds", "", "numbers and ranges"),
+        ("--seeds", "a", "got 'a'"),
+        ("--seeds", "2-1", "got '2-1'"),
+        ("--seeds", "0,,1", "numbers and ranges"),
+        ("--seeds", "-1", "numbers and ranges"),
+        ("--seeds", "0-3", "got 3, which the specification does not have; expected some of 0-2"),
+        ("--variants", "plain,theorem1", "got 'theorem1'"),
+        ("--variants", "", "expected some of plain, accelerated"),
+        ("--jobs", "0", "got 0, expected 1, 2"),
+        ("--jobs", "-2", "got -2"),
+        ("--jobs", "many", "integer"),
+        ("--checkpoint-seconds", "-1", "0"),
+        ("--preset", "large", "large"),
+    ],
+)
+def test_run_refuses_options(tmp_path, option, value, message):
+    error = refused("run", "figure1-grid10", "--preset", "smoke", "--out", tmp_path / "r",
+                    option, value, code=2)  # fmt: skip
+    assert message in " ".join(error.split())
+    assert option in error
+    assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c != "list"])
+def test_unknown_names_are_refused(tmp_path, command):
+    error = refused(command, "figure9", "--out", tmp_path, code=2)
+    assert "got 'figure9'" in error
+    assert "figure3-ant" in error
+
+
+def test_records_go_to_the_book_if_it_is_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = ("run", "figure1-grid10", "--preset", "smoke", "--variants", "plain", "--jobs", 1)
+    amgd(*command)
+    assert (tmp_path / "results" / "figure1-grid10-smoke" / MANIFEST).exists()
+    (tmp_path / "book" / "results").mkdir(parents=True)
+    amgd(*command)
+    assert (tmp_path / "book" / "results" / "figure1-grid10-smoke" / MANIFEST).exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "preset", "folder", "jobs", "pause"),
+    [
+        ((), "paper", "figure1-grid10", -1, 30.0),
+        (("--preset", "paper", "--jobs", "3"), "paper", "figure1-grid10", 3, 30.0),
+        (("--preset", "book", "--jobs", "1"), "book", "figure1-grid10-book", 1, 30.0),
+        (("--checkpoint-seconds", "0.5"), "paper", "figure1-grid10", -1, 0.5),
+    ],
+)
+def test_what_the_runner_is_asked(tmp_path, monkeypatch, options, preset, folder, jobs, pause):
+    asked = []
+
+    def record(spec, path, *, variants, seeds, jobs, checkpoint_seconds, on_progress):
+        asked.append((spec, path, variants, seeds, jobs, checkpoint_seconds))
+        return 1 / 0
+
+    monkeypatch.setattr(runner, "record", record)
+    with pytest.raises(AssertionError, match="division by zero"):  # a fault is not hidden
+        amgd("run", "figure1-grid10", "--out", tmp_path, *options)
+    spec = named("figure1-grid10", preset)
+    seeds = list(range(spec.seeds))
+    assert asked == [(spec, tmp_path / folder, list(spec.variants), seeds, jobs, pause)]
+
+
+def test_own_specification(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    [text] = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.S)
+    Path("mine.toml").write_text(text)
+    assert "mine: nothing is recorded" in amgd("status", "mine.toml").out
+    amgd("run", "mine.toml", "--jobs", 1)
+    record = Record("results/mine")
+    assert record.spec == from_toml(text)
+    assert record.complete
+    assert amgd("status", "mine.toml").out.startswith("mine: 9 of 9 runs")
+    assert "SGD with matched steps" in amgd("table", "mine.toml").out
+    assert amgd("table", "mine").out == amgd("table", "mine.toml").out  # by the record's name
+    amgd("check", "mine.toml", "--rows", 2)
+    amgd("figure", "mine.toml")
+    assert Path("mine.svg").exists()
+
+    Path("mine.toml").write_text(text.replace("iterations = 5", "iterations = 6"))
+    assert "belongs to another specification" in refused("run", "mine.toml", "--jobs", 1)
+    assert "iterations: 5 there" in refused("run", "mine.toml", "--jobs", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kind = ", "must be TOML"),
+        ('kind = "else"', "kind must be one of"),
+        ('kind = "gridworld"\nn = 5', "not complete"),
+        ('kind = "gridworld"\nn = 5\nepisodes = 3\nspeed = 1', "no field 'speed'"),
+        ('kind = "gridworld"\nn = "5"\nepisodes = 3', "n must be an integer"),
+        ("kind = '\udcff'", "utf-8"),
+    ],
+)
+def test_bad_specifications_are_refused(tmp_path, text, message):
+    path = tmp_path / "mine.toml"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    assert message in refused("run", path, "--out", tmp_path)
+
+
+def test_files_of_specifications_are_refused(tmp_path, long):
+    assert f"{tmp_path}/no.toml: No such file" in refused("run", tmp_path / "no.toml")
+    assert "--preset" in refused("run", long, "--preset", "smoke", code=2)
+    assert "--preset" in refused("table", long, "--preset", "smoke", code=2)
+    (tmp_path / "other").mkdir()
+    twin = tmp_path / "other" / "long.toml"
+    twin.write_text(LONG.replace("150", "3"))
+    assert "the same record" in refused("run", long, twin, "--out", tmp_path, code=2)
+
+
+def test_a_run_that_diverges_is_told_and_can_be_checked(tmp_path):
+    path = tmp_path / "wild.toml"
+    path.write_text(LONG.replace("iterations = 150", "iterations = 4\nlr = 1e308"))
+    done = amgd("run", path, "--jobs", 1, "--out", tmp_path)
+    assert re.search(r"^wild: 1 of 2 runs, .*plain-seed0. diverged$", done.err, re.M)
+    assert "wild: plain-seed00 diverged at iteration" in done.err
+    assert "2 diverged" in amgd("status", path, "--out", tmp_path).out
+    assert "plain-seed00 is equal" in amgd("check", path, "--out", tmp_path).out
+
+
+def test_errors_of_the_runner_are_lines(tmp_path):
+    path = tmp_path / "none.toml"
+    path.write_text('variants = ["tuned"]\nrates = [1e308]' + LONG.replace("variants", "#"))
+    assert "no rate of tuned is stable" in refused("run", path, "--jobs", 1, "--out", tmp_path)
+
+
+# --- disks and processes that fail -----------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("number", "cure"),
+    [
+        (errno.ENOSPC, "free some space and give the same command again"),
+        (errno.EDQUOT, "free some space"),
+        (errno.EROFS, "--out"),
+        (errno.EACCES, "--out"),
+        (errno.EIO, ""),
+    ],
+)
+def test_disks_that_fail(tmp_path, monkeypatch, number, cure):
+    command = ("run", "figure1-grid10", "--preset", "smoke", "--jobs", 1, "--out", tmp_path)
+    write, folder = records.write_atomic, tmp_path / "figure1-grid10-smoke"
+
+    def failing(path, content):
+        if path.name.startswith("matched"):
+            raise OSError(number, os.strerror(number), str(path))
+        write(path, content)
+
+    monkeypatch.setattr(records, "write_atomic", failing)
+    error = refused(*command)
+    assert f"amgd: {folder}/matched-seed00.csv: {os.strerror(number)}" in error
+    assert cure in error
+    monkeypatch.undo()
+    assert "6 of 15 runs are in" in amgd(*command).err  # nothing is lost
+    assert Record(folder).complete
+
+
+def test_a_file_in_place_of_a_folder(tmp_path):
+    (tmp_path / "file").touch()
+    command = ("run", "figure1-grid10", "--preset", "smoke", "--jobs", 1, "--out")
+    for out in (tmp_path / "file", tmp_path / "file" / "below"):
+        error = refused(*command, out)
+        assert str(tmp_path / "file") in error
+        assert "choose another with --out" in error
+
+
+def test_a_worker_that_is_killed(tmp_path, monkeypatch):
+    def killed(*_, **__):
+        raise loky.TerminatedWorkerError("A worker process managed by the executor was ...")
+
+    monkeypatch.setattr(runner, "record", killed)
+    error = refused("run", "figure1-grid10", "--preset", "smoke", "--out", tmp_path)
+    assert "want of memory" in error
+    assert "--jobs" in error
+
+
+def test_a_second_writer_is_refused(tmp_path):
+    from filelock import FileLock
+
+    folder = tmp_path / "figure1-grid10-smoke"
+    folder.mkdir()
+    with FileLock(folder / runner.LOCK):
+        command = ("run", "figure1-grid10", "--preset", "smoke", "--jobs", 1, "--out", tmp_path)
+        assert "another process is writing" in refused(*command)
+    assert list(folder.glob("*.csv")) == []
+
+
+# --- stopped and continued -------------------------------------------------------------------------
+@pytest.fixture(scope="session")
+def uninterrupted(tmp_path_factory):
+    """The digest of the long record, made in one go."""
+    out = tmp_path_factory.mktemp("uninterrupted")
+    return runner.record(from_toml(LONG), out).digest
+
+
+def test_ctrl_c_keeps_checkpoints_and_the_same_command_goes_on(
+    tmp_path, long, monkeypatch, uninterrupted
+):
+    advance = Trainer.advance
+
+    def tired(trainer):
+        if trainer.k == 40:
+            raise KeyboardInterrupt
+        advance(trainer)
+
+    out = tmp_path / "r"
+    command = ("run", long, "--jobs", 1, "--out", out)
+    monkeypatch.setattr(Trainer, "advance", tired)
+    done = amgd(*command, "--checkpoint-seconds", 0, code=130)
+    assert done.err.splitlines()[-1] == (
+        "amgd: stopped; the same command goes on from the last checkpoints"
+    )
+    assert done.out == ""
+    assert runner.checkpointed_rows(Record(out / "long")) == dict.fromkeys(
+        ("plain-seed00", "plain-seed01"), 40
+    )
+    state = amgd("status", long, "--out", out).out.splitlines()
+    assert state[0] == f"long: 0 of 2 runs, {80 / 302:.0%} of the rows"
+    assert state[1].split(maxsplit=1) == ["plain", f"0 of 2 runs, {80 / 302:.0%} of the rows"]
+
+    begun = []
+    monkeypatch.setattr(Trainer, "advance", lambda t: (begun.append(t.k), advance(t)))
+    amgd(*command)
+    assert begun[0] == 40
+    assert Record(out / "long").digest == uninterrupted
+
+
+def test_ctrl_c_elsewhere(monkeypatch, made):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reruns, "rerun", stopped)
+    command = ("check", "figure1-grid10", "--preset", "smoke", "--out", made[0])
+    assert amgd(*command, code=130).err == "amgd: stopped\n"
+
+
+def wait_for(found, process=None, seconds=120):
+    end = time.monotonic() + seconds
+    while not found():
+        assert process is None or process.poll() is None, process.communicate()
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals(tmp_path, long, number, uninterrupted):
+    out = tmp_path / "r"
+    command = ["run", str(long), "--jobs", "1", "--out", str(out)]
+    process = subprocess.Popen(
+        [*PROGRAM, *command, "--checkpoint-seconds", "0"], stdout=-1, stderr=-1, text=True
+    )
+    checkpoints = out / "long" / runner.CHECKPOINTS
+    wait_for(lambda: len(list(checkpoints.glob("*.pt"))) == 2, process)
+    process.send_signal(number)
+    printed, messages = process.communicate(timeout=120)
+    assert (process.returncode, printed) == (130, "")
+    assert messages.splitlines() == [
+        f"long: 0 of 2 runs are in {out / 'long'}",
+        "amgd: stopped; the same command goes on from the last checkpoints",
+    ]
+    assert set(runner.checkpointed_rows(Record(out / "long"))) == {"plain-seed00", "plain-seed01"}
+    amgd(*command)
+    assert Record(out / "long").digest == uninterrupted
+
+
+def test_signal_handler_is_restored(made):
+    before = signal.getsignal(signal.SIGTERM)
+    amgd("run", "figure1-grid10", "--preset", "smoke", "--out", made[0])
+    amgd("check", "figure1-grid10", "--preset", "smoke", "--variants", "plain", "--out", made[0])
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+# --- progress --------------------------------------------------------------------------------------
+def test_a_terminal_shows_a_bar(tmp_path):
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 120))
+    options = ["--preset", "smoke", "--jobs", "1", "--out", str(tmp_path)]
+    process = subprocess.Popen(
+        [*PROGRAM, "run", "figure1-grid10", *options], stdout=-1, stderr=theirs, text=True
+    )
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            seen += os.read(ours, 4096)
+        except OSError:  # the other end is closed
+            break
+    os.close(ours)
+    printed, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert printed.startswith(f"{tmp_path / 'figure1-grid10-smoke'}: 15 runs")
+    last = seen.decode().replace("\r\n", "\n").strip().split("\r")[-1]
+    assert re.match(r"figure1-grid10-smoke: 100%\|.*\| 75/75 rows, .* left, 15 of 15 runs", last)
+    assert seen.count(b"\r") > 3
+
+
+class Terminal:
+    """A stream that says it is a terminal and keeps what is written."""
+
+    encoding = "utf8"
+
+    def __init__(self):
+        self.text = ""
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+
+def test_a_bar_counts_what_was_there_and_follows_checkpoints(tmp_path):
+    spec = from_toml(LONG)
+    plan = progress.planned_rows(spec, ["plain"], [0, 1])
+    assert plan == {"plain-seed00": 151, "plain-seed01": 151}
+    with progress.Progress("long", tmp_path, plan, stream=(empty := Terminal())):
+        pass
+    assert "0/302 rows" in empty.text
+
+    record = Record.create(tmp_path, spec)
+    record.add("plain", 0, {"k": np.arange(151)}, 1.0)
+    trainer = Trainer(spec.training_for("plain", (1,)))
+    for _ in range(7):
+        trainer.advance()
+    (tmp_path / runner.CHECKPOINTS).mkdir()
+    path, owner = runner._checkpoint(
+        runner.Task(spec, "plain", (1,)), 1, tmp_path / runner.CHECKPOINTS
+    )
+    stream = Terminal()
+    with progress.Progress("long", tmp_path, plan, poll_seconds=0.01, stream=stream) as shown:
+        assert re.search(r"151/302 rows, [\d:]+, \? left, 1 of 2 runs", stream.text)
+        runner.save_checkpoint(path, owner, trainer.state_dict())
+        wait_for(lambda: "158/302 rows" in stream.text)
+        record.add("plain", 1, {"k": np.arange(151)}, 1.0)
+        shown(record, "plain-seed01")
+    assert re.search(r"302/302 rows, [\d:]+, 00:00 left, 2 of 2 runs\n$", stream.text)
+
+
+def test_time_left_counts_this_run_alone(tmp_path, monkeypatch, capsys):
+    spec = named("figure1-grid10", "smoke")
+    record = Record.create(tmp_path, spec)
+    rows = {"episode": np.arange(5)}
+    record.add("plain", 0, rows, 1.0)
+    plan = progress.planned_rows(spec, ["plain", "matched"], [0, 1, 2])
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.Progress("mine", tmp_path, plan) as shown:
+        now[0] += 600.0
+        record.add("plain", 1, rows, 1.0)
+        shown(record, "plain-seed01")
+        now[0] += 600.0
+        record.add("plain", 2, {"episode": np.arange(0)}, 1.0, diverged="in episode 3")
+        shown(record, "plain-seed02")
+    # Five rows in 10 minutes, 20 are left; a run that diverged is finished.
+    assert capsys.readouterr().err.splitlines() == [
+        "mine: 2 of 6 runs, about 40 min left, plain-seed01 recorded",
+        "mine: 3 of 6 runs, about 30 min left, plain-seed02 diverged",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "1 s"), (89.4, "89 s"), (90, "2 min"), (3569, "59 min"), (3571, "1 h 0 min"),
+     (7800, "2 h 10 min"), (172_700, "47 h 58 min"), (172_800, "2 d 0 h")],
+)  # fmt: skip
+def test_durations(seconds, words):
+    assert progress.duration(seconds) == words
+
+
+@pytest.mark.parametrize("name", ["figure1-grid10", "figure2-cartpole"])
+def test_plans_hold_exactly_what_a_record_gets(made, name):
+    record = Record(made[0] / f"{name}-smoke")
+    plan = progress.planned_rows(record.spec, record.spec.variants, range(record.spec.seeds))
+    assert plan == {stem: entry["rows"] for stem, entry in record.files.items()}
+
+
+# --- status ----------------------------------------------------------------------------------------
+def test_status_of_all_records(made):
+    lines = amgd("status", "--out", made[0]).out.splitlines()
+    assert [line.split()[:4] for line in lines] == [
+        ["figure1-grid10-smoke", "15", "of", "15"],
+        ["figure2-cartpole-smoke", "29", "of", "29"],
+    ]
+    assert all("of computing, last 20" in line for line in lines)
+
+
+def test_status_of_one_record(made):
+    lines = amgd("status", "figure2-cartpole", "--preset", "smoke", "--out", made[0]).out
+    assert lines.startswith("figure2-cartpole-smoke: 29 of 29 runs, ")
+    counts = {line.split()[0]: line.split()[1] for line in lines.splitlines()[1:]}
+    tuned = dict.fromkeys(("tuned", "tuned_accelerated"), "7")  # with the two runs of two steps
+    others = ("plain", "theorem1", "ghadimi_lan", "nesterov", "matched")
+    assert counts == dict.fromkeys(others, "3") | tuned
+
+
+def test_status_of_half_a_record(tmp_path):
+    command = ("figure1", "--preset", "smoke", "--out", tmp_path)
+    amgd("run", *command, "--jobs", 1, "--seeds", "0", "--variants", "plain,matched")
+    shutil.rmtree(tmp_path / "figure1-grid50-smoke")
+    out = amgd("status", *command).out
+    assert "figure1-grid10-smoke: 2 of 15 runs, 13% of the rows, " in out
+    assert re.search(r"^  plain +1 of 3 runs, 33% of the rows", out, re.M)
+    assert re.search(r"^  tuned +0 of 3 runs, 0% of the rows$", out, re.M)
+    assert f"figure1-grid50-smoke: nothing is recorded in {tmp_path}" in out
+
+
+def test_status_goes_on_behind_a_broken_record(copy):
+    (copy / "figure1-grid10-smoke" / MANIFEST).write_text("{")
+    done = amgd("status", "--out", copy, code=1)
+    assert "manifest.json is torn or edited" in done.err
+    assert "figure2-cartpole-smoke" in done.out
+    assert "torn" in refused("status", "figure1-grid10-smoke", "--out", copy)
+
+
+def test_status_without_records(tmp_path):
+    done = amgd("status", "--out", tmp_path)
+    assert (done.out, done.err) == (
+        "",
+        f"amgd: no records in {tmp_path}; `amgd run` makes them\n",
+    )
+
+
+# --- figure and table ------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("file", "start"),
+    [("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.pdf", b"%PDF")],
+)
+def test_figure(made, tmp_path, file, start):
+    path = tmp_path / file
+    done = amgd("figure", "figure1-grid10", "--preset", "smoke", "--out", made[0], "--to", path)
+    assert done.out == f"{path}\n"
+    assert path.read_bytes().startswith(start)
+
+
+def test_figure_of_a_column_and_some_variants(made, tmp_path, monkeypatch):
+    from amgd.experiments import figures
+
+    asked, draw = [], figures.record_figure
+    monkeypatch.setattr(
+        figures, "record_figure", lambda record, **o: asked.append(o) or draw(record, **o)
+    )
+    command = ("figure", "figure1-grid10-smoke", "--out", made[0], "--to", tmp_path / "a.svg")
+    amgd(*command, "--column", "neu_estimate", "--variants", "matched,plain")
+    assert asked == [{"column": "neu_estimate", "variants": ["plain", "matched"]}]
+    assert "must be one of" in refused(*command, "--column", "speed")
+    assert "--variants" in refused(*command, "--variants", "speed", code=2)
+
+
+def test_figure_of_several_panels(copy, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(copy / "figure1-grid10-smoke", copy / "figure1-grid50-smoke")
+    command = ("figure", "figure1", "--preset", "smoke", "--out", copy)
+    assert amgd(*command).out == "figure1-grid10-smoke.svg\nfigure1-grid50-smoke.svg\n"
+    assert Path("figure1-grid50-smoke.svg").exists()
+    assert "pick one of figure1-grid10-smoke" in refused(*command, "--to", "a.svg", code=2)
+
+
+@pytest.mark.parametrize("file", ["a.gif", "svg", "a"])
+def test_figure_refuses_formats(made, file):
+    error = refused("figure", "figure1-grid10-smoke", "--out", made[0], "--to", file, code=2)
+    assert ".svg, .png, .pdf" in error
+
+
+def test_figure_into_a_missing_folder(made, tmp_path):
+    path = tmp_path / "no" / "a.svg"
+    error = refused("figure", "figure1-grid10-smoke", "--out", made[0], "--to", path)
+    assert f"{path}: No such file or directory; check the path" in error
+
+
+def test_table(made):
+    from amgd.experiments.summaries import summarise, to_markdown
+
+    command = ("table", "figure2-cartpole", "--preset", "smoke", "--out", made[0])
+    record = Record(made[0] / "figure2-cartpole-smoke")
+    for options, chosen in (
+        ((), {}),
+        (("--against", "matched"), {"against": "matched"}),
+        (("--column", "return"), {"column": "return"}),
+    ):
+        expected = to_markdown(summarise(record, **chosen))
+        assert amgd(*command, *options).out == f"figure2-cartpole-smoke\n\n{expected}\n\n"
+    assert "--against" in refused(*command, "--against", "speed", code=2)
+    assert "column" in refused(*command, "--column", "speed")
+
+
+@pytest.mark.parametrize("command", ["table", "figure", "check"])
+def test_records_that_are_not_there(tmp_path, command):
+    error = refused(command, "figure2-cartpole", "--out", tmp_path)
+    assert f"no record in {tmp_path / 'figure2-cartpole'}" in error
+    assert "`amgd run` makes it" in error
+
+
+# --- check -----------------------------------------------------------------------------------------
+def edit(folder, stem, row, column):
+    """Change the last digits of a number, and make the manifest agree."""
+    file, manifest = folder / f"{stem}.csv", json.loads((folder / MANIFEST).read_text())
+    lines = [line.split(",") for line in file.read_text().splitlines()]
+    place = lines[row + 1], lines[0].index(column)
+    place[0][place[1]] = repr(float(np.nextafter(float(place[0][place[1]]), np.inf)))
+    file.write_text("".join(",".join(line) + "\n" for line in lines))
+    manifest["files"][stem]["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+
+
+def move(folder, where, *, only=None):
+    """Claim that runs were recorded somewhere else."""
+    manifest = json.loads((folder / MANIFEST).read_text())
+    place = manifest["surroundings"][0]
+    manifest["surroundings"].append(
+        place | where | {"versions": place["versions"] | where.get("versions", {})}
+    )
+    for stem, entry in manifest["files"].items():
+        if only in (None, stem):
+            entry["surroundings"] = len(manifest["surroundings"]) - 1
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+
+
+def test_check_finds_equal_runs(made):
+    for name in ("figure1-grid10", "figure2-cartpole"):
+        record = Record(made[0] / f"{name}-smoke")
+        out = amgd("check", name, "--preset", "smoke", "--out", made[0]).out
+        assert f"all {len(record.files)} files have their checksums" in out
+        place = record.surroundings[0]
+        assert place["processor"] in out
+        assert f"numpy {np.__version__}" in out
+        assert f"revision {place['revision']}" in out
+        rows = 5 if name == "figure1-grid10" else 3
+        for variant in record.spec.variants:
+            assert f": {variant}-seed00 is equal, {rows} rows\n" in out
+        assert "seed01" not in out
+
+
+def test_check_of_chosen_runs(made):
+    out = amgd("check", "figure2-cartpole-smoke", "--out", made[0], "--rows", 4, "--seeds", "0,2",
+               "--variants", "tuned").out  # fmt: skip
+    assert re.findall(r": (\S+) is equal, (\d) rows", out) == [
+        ("tuned-seed00", "4"),
+        ("tuned-seed02", "4"),
+    ]
+
+
+def test_check_leaves_the_record_as_it_is(copy):
+    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+    amgd("check", "figure2-cartpole-smoke", "--out", copy, "--variants", "tuned")
+    assert {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "column"),
+    [
+        ("figure1-grid10-smoke", 4, "theta2"),
+        ("figure2-cartpole-smoke", 2, "distance"),
+    ],
+)
+def test_check_finds_one_last_bit(copy, name, row, column):
+    folder = copy / name
+    edit(folder, "matched-seed00", row, column)
+    done = amgd("check", name, "--out", copy, code=1)
+    assert f"matched-seed00 differs first in row {row}, column {column}: recorded" in done.out
+    assert re.search(r"\(difference \d\.?\d*e-1\d\)", done.out)
+    assert "plain-seed00 is equal" in done.out
+    assert done.err == ""
+    amgd("check", name, "--out", copy, "--seeds", "1")
+    amgd("check", name, "--out", copy, "--variants", "plain")
+
+
+def test_check_compares_the_rows_asked_for(copy):
+    edit(copy / "figure2-cartpole-smoke", "plain-seed00", 2, "return")
+    command = ("check", "figure2-cartpole-smoke", "--out", copy, "--variants", "plain", "--rows")
+    amgd(*command, 2)
+    amgd(*command, 3, code=1)
+    amgd(*command, 99, code=1)
+    refused(*command, 0, code=2)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [{"processor": "Other CPU"}, {"python": "3.99.0"}, {"versions": {"numpy": "0.1"}}],
+    ids=["processor", "python", "numpy"],
+)
+def test_check_says_where_a_difference_may_come_from(copy, where):
+    folder = copy / "figure1-grid10-smoke"
+    command = ("check", "figure1-grid10-smoke", "--out", copy, "--variants", "plain,matched")
+    move(folder, where)
+    amgd(*command)  # equal is equal, wherever
+    edit(folder, "plain-seed00", 2, "neu")
+    done = amgd(*command, code=3)
+    assert "plain-seed00 was recorded elsewhere" in done.err
+    [(name, there)] = where.get("versions", where).items()
+    assert f"{name} {there} there, " in done.err
+    assert "chaotic" in done.err
+    # A difference here is the graver one.
+    move(folder, {"processor": reruns.surroundings()["processor"]}, only="none")
+    edit(folder, "matched-seed00", 2, "neu")
+    manifest = json.loads((folder / MANIFEST).read_text())
+    manifest["files"]["matched-seed00"]["surroundings"] = 0
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+    amgd(*command, code=1)
+
+
+@pytest.mark.parametrize("where", [{"revision": "f" * 40}, {"versions": {"amgd": "9.9"}}])
+def test_other_code_is_no_excuse(copy, where):
+    folder = copy / "figure1-grid10-smoke"
+    move(folder, where)
+    edit(folder, "plain-seed00", 2, "neu")
+    command = ("check", "figure1-grid10-smoke", "--out", copy, "--variants", "plain")
+    assert amgd(*command, code=1).err == ""
+
+
+def test_check_of_several_records_reports_the_gravest(copy):
+    folders = [copy / f"figure1-grid{n}-smoke" for n in (10, 50)]
+    shutil.copytree(*folders)
+    for folder in folders:
+        edit(folder, "plain-seed00", 2, "neu")
+    move(folders[0], {"processor": "Other CPU"})
+    command = ("check", "figure1", "--preset", "smoke", "--variants", "plain", "--out", copy)
+    amgd(*command, code=1)
+    move(folders[1], {"processor": "Other CPU"})
+    amgd(*command, code=3)
+
+
+def test_check_finds_files_that_were_edited(copy):
+    file = copy / "figure1-grid10-smoke" / "tuned-seed02.csv"
+    file.write_text(file.read_text().replace("1", "2", 1))
+    error = refused("check", "figure1-grid10-smoke", "--out", copy, "--variants", "plain")
+    assert f"{file} is torn or edited" in error
+
+
+def test_check_needs_runs(tmp_path):
+    command = ("figure1-grid10", "--preset", "smoke", "--out", tmp_path)
+    amgd("run", *command, "--jobs", 1, "--seeds", "0", "--variants", "plain")
+    assert "plain-seed00 is equal" in amgd("check", *command).out
+    assert "nothing to compute anew" in refused("check", *command, "--seeds", "1")
+    assert "nothing to compute anew" in refused("check", *command, "--variants", "matched")
+
+
+def test_check_needs_the_winner_of_a_grid(copy):
+    manifest = json.loads((copy / "figure2-cartpole-smoke" / MANIFEST).read_text())
+    del manifest["tuning"]["tuned"]
+    (copy / "figure2-cartpole-smoke" / MANIFEST).write_text(json.dumps(manifest))
+    command = ("check", "figure2-cartpole-smoke", "--out", copy, "--variants", "tuned")
+    assert "the step of 'tuned' is not known" in refused(*command)
+
+
+@pytest.mark.parametrize(
+    ("again", "expected"),
+    [
+        ({"k": [0, 1], "a": [1.0, np.nan]}, None),
+        ({"k": [0, 1], "a": [-0.0, np.nan]}, (0, "a")),
+        ({"k": [0, 1], "a": [1.0, 2.0]}, (1, "a")),
+        ({"k": [0], "a": [1.0]}, (1, "k")),
+        ({"k": [0, 1, 2], "a": [1.0, np.nan, 0.0]}, (2, "k")),
+        ({"k": [0, 1]}, (0, "a")),
+        ({"k": [0, 1], "a": [1.0, np.nan], "b": [3.0, 3.0]}, (0, "b")),
+    ],
+)
+def test_first_difference(again, expected):
+    recorded = {"k": np.array([0, 1]), "a": np.array([1.0, np.nan])}
+    found = reruns.first_difference(recorded, {n: np.array(v) for n, v in again.items()})
+    assert (None if found is None else (found.row, found.column)) == expected
+
+
+# --- the page and the Makefile ---------------------------------------------------------------------
+def test_options_on_the_page_exist():
+    helps = {command: amgd(command, "--help").out for command in COMMANDS}
+    lines = re.findall(r"^amgd .*$", PAGE.read_text(), re.M)
+    assert len(lines) > 8
+    for line in lines:
+        command, *arguments = line.split(" > ")[0].split()[1:]
+        for option in re.findall(r"--[a-z-]+", " ".join(arguments)):
+            assert option in helps[command], line
+        for name in arguments[:1]:
+            assert name.startswith("--") or name == "mine.toml" or matching(name)
+
+
+def test_make_paper_runs_every_experiment():
+    [line] = re.findall(r"^\t\$\(BIN\)/amgd run (.*)$", (ROOT / "Makefile").read_text(), re.M)
+    names, out = line.split(" --out ")
+    assert [one for name in names.split() for one in matching(name)] == list(EXPERIMENTS)
+    assert out == "book/results"
+
+
+def test_dask_cluster_of_the_page(made, tmp_path):
+    [code] = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)
+    script = tmp_path / "cluster.py"
+    script.write_text(code)
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
+    record = Record(made[0] / "figure2-cartpole-smoke")
+    assert done.stdout == f"True {record.digest[:16]}\n", done.stderr
