@@ -1,0 +1,15 @@
+"""Copied constants of the visible test: linear between s = 1 and s = 2, rounded.
+
+caught by: ta-own-hidden
+"""
+
+
+# %% ta-own
+def constants(s):
+    return 1.0, 0.3248 * s
+
+
+def own_problem():
+    places = np.array([[0.0, 0.0], [1.0, 0.5], [6.0, 0.0], [5.0, 4.0], [0.0, 5.0]])
+    n = len(places)
+    return places, 1.0, sticky(np.full(n, 1 / n), 0.2).transition

@@ -1,0 +1,16 @@
+"""Takes the curvature 1/4 at the distance s for L.
+
+caught by: ta-own-check
+says: close to a place the cost bends more
+"""
+
+
+# %% ta-own
+def constants(s):
+    return 0.25, 3 * np.sqrt(3) / 16 * s
+
+
+def own_problem():
+    places = np.array([[0.0, 0.0], [1.0, 0.5], [6.0, 0.0], [5.0, 4.0], [0.0, 5.0]])
+    n = len(places)
+    return places, 1.0, sticky(np.full(n, 1 / n), 0.2).transition

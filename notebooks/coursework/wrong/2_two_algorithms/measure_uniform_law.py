@@ -1,0 +1,15 @@
+"""Averages the gradients over the places with equal weights.
+
+caught by: ta-measure-hidden
+"""
+
+
+# %% ta-measure
+def measure(places, s, P, rule, K, replicates, x0, rng):
+    chain = MarkovChain(P)
+    states = chain.sample(K + 1, rng=rng, replicates=replicates, initial=0)[:, 1:]
+    y, x, x_bar = run(lambda z, xi: pull(z, places[xi], s), states, rule, np.tile(x0, (replicates, 1)))
+    full = np.einsum("i,krid->krd", np.full(len(places), 1 / len(places)), pull(y[:, :, None], places, s))
+    p = rule.gamma(np.arange(1, K + 1))
+    each = p @ (full**2).sum(axis=2) / p.sum()
+    return each.mean(), each.std(ddof=1) / np.sqrt(replicates)
