@@ -8,6 +8,8 @@
 - :mod:`amgd.experiments.statistics`: means with Student-t bands, fitted slopes, paired comparisons;
 - :mod:`amgd.experiments.summaries`: a record in a table;
 - :mod:`amgd.experiments.figures`: the one function that draws every curve of the book (needs matplotlib);
+- :mod:`amgd.experiments.reruns`: part of a record computed anew and compared;
+- :mod:`amgd.experiments.progress`: a bar or plain lines;
 - :mod:`amgd.experiments.cli`: the command ``amgd``.
 
 All but the first, second and `statistics` need the extra: ``pip install "amgd[experiments]"``.
