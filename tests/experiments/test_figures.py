@@ -208,12 +208,14 @@ def test_the_grid_world_has_episodes_and_a_log_axis(tmp_path) -> None:
 
 
 def test_record_figure_leaves_the_style_and_the_open_figures_as_they_were(record: Record) -> None:
-    before, opened = dict(plt.rcParams), plt.get_fignums()
-    draw(record)
-    with pytest.raises(ValueError, match="column"):
-        figures.record_figure(record, column="no such")
-    assert dict(plt.rcParams) == before
-    assert plt.get_fignums() == opened
+    with plt.style.context("default"):
+        before, opened = dict(plt.rcParams), plt.get_fignums()
+        figure = draw(record)
+        assert not figure.axes[0].spines["top"].get_visible()  # it has the book's style
+        with pytest.raises(ValueError, match="column"):
+            figures.record_figure(record, column="no such")
+        assert dict(plt.rcParams) == before
+        assert plt.get_fignums() == opened
 
 
 def test_a_figure_of_nothing_is_refused(tmp_path, record: Record) -> None:
