@@ -21,7 +21,6 @@ import csv
 import json
 import os
 import re
-import shutil
 import stat
 import subprocess
 import sys
@@ -137,7 +136,9 @@ def read(student: Path, assignment: Assignment, paper: Paper) -> Submission:
 
 def read_regular(path: Path) -> str:
     """Text of a file that is a file, and not too large."""
-    number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    number = os.open(
+        path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    )
     with open(number, "rb") as file:
         status = os.fstat(number)
         if not stat.S_ISREG(status.st_mode):
@@ -230,7 +231,9 @@ def _answered(
 
 def foreign_help(source: NotebookNode, notebook: NotebookNode) -> list[Finding]:
     """Answers that use the package where the model answer does not."""
-    setup = "\n".join(c.source for c in source.cells if nbgrader_entry(c).get("locked") and not is_test(c))
+    setup = "\n".join(
+        c.source for c in source.cells if nbgrader_entry(c).get("locked") and not is_test(c)
+    )
     package = {
         alias.asname or alias.name
         for node in ast.walk(ast.parse(setup))
@@ -251,10 +254,12 @@ def foreign_help(source: NotebookNode, notebook: NotebookNode) -> list[Finding]:
     model = {c.id: uses(c.source) for c in source.cells if c.cell_type == "code"}
     findings = []
     for cell in notebook.cells:
-        if cell.cell_type == "code" and nbgrader_entry(cell).get("solution") and not model[cell.id]:
-            if names := uses(cell.source):
-                detail = f"uses {', '.join(sorted(names))}, the model answer does not"
-                findings.append(Finding("uses the package", cell.id, detail))
+        if cell.cell_type != "code" or not nbgrader_entry(cell).get("solution"):
+            continue
+        names = set() if model[cell.id] else uses(cell.source)
+        if names:
+            detail = f"uses {', '.join(sorted(names))}, the model answer does not"
+            findings.append(Finding("uses the package", cell.id, detail))
     return findings
 
 
@@ -266,11 +271,15 @@ def run(submission: Submission, limits: Limits, isolated: bool, slot: int) -> No
     with tempfile.TemporaryDirectory(prefix="grading-") as name:
         folder = Path(name)
         files = {"notebook": str(folder / "in.ipynb"), "result": str(folder / "out.ipynb")}
-        nbformat.write(submission.notebook, files["notebook"])
+        Path(files["notebook"]).write_text(json.dumps(submission.notebook), "utf8")
         job = files | {"limits": asdict(limits), "isolated": isolated, "slot": slot}
         (folder / "job.json").write_text(json.dumps(job), "utf8")
         tester = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("course_tester.py")), str(folder / "job.json")],
+            [
+                sys.executable,
+                str(Path(__file__).with_name("course_tester.py")),
+                str(folder / "job.json"),
+            ],
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -290,7 +299,7 @@ def run(submission: Submission, limits: Limits, isolated: bool, slot: int) -> No
             words = error.decode("utf8", "replace").strip().splitlines() or ["no message"]
             submission.findings.append(Finding("could not be graded", detail=words[-1][:300]))
             return None
-        result = nbformat.read(files["result"], as_version=4)
+        result = nbformat.from_dict(json.loads(Path(files["result"]).read_text("utf8")))
     for trouble in result.metadata.pop("trouble", []):
         submission.findings.append(Finding("stopped or crashed", detail=str(trouble)[:300]))
     return result
@@ -353,14 +362,15 @@ def record(out: Path, submission: Submission, result: NotebookNode | None) -> No
         path.write_text(written(result), "utf8")
 
 
-def enter_marks(out: Path, rows: list[dict[str, str]]) -> int:
+def enter_marks(out: Path, rows: list[dict[str, str]], course: Path = COURSE) -> int:
     """Enter points given by hand; give the number of rows that had any."""
     entered = 0
+    notebooks = {a.name: a.notebook for a in assignments(course)}
     with open_gradebook(out) as book:
         for row in rows:
             if not row["points"].strip():
                 continue
-            notebook = {a.name: a.notebook for a in assignments()}.get(row["assignment"], "")
+            notebook = notebooks.get(row["assignment"], "")
             where = (row["cell"], notebook, row["assignment"], row["student"])
             try:
                 grade = book.find_grade(*where)
@@ -420,7 +430,11 @@ def write_table(path: Path, columns: tuple[str, ...], rows: list[dict[str, Any]]
 
     def harmless(value: Any) -> Any:
         text = str(value)
-        return f"'{text}" if isinstance(value, str) and text.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+        return (
+            f"'{text}"
+            if isinstance(value, str) and text.startswith(("=", "+", "-", "@", "\t", "\r"))
+            else value
+        )
 
     with path.open("w", newline="", encoding="utf8") as file:
         writer = csv.DictWriter(file, columns)
@@ -456,26 +470,43 @@ def feedback(out: Path, student: str, assignment: Assignment) -> Path:
 
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-ADDRESSES = ("href", "src", "srcset", "action", "formaction", "poster", "background", "data", "xlink:href")
+ADDRESSES = (
+    "href",
+    "src",
+    "srcset",
+    "action",
+    "formaction",
+    "poster",
+    "background",
+    "data",
+    "xlink:href",
+)
 
 
 def harmless_page(page: str) -> str:
     """A page without scripts and without anything from outside; the browser is told to refuse both as well."""
     soup = BeautifulSoup(page, "html.parser")
-    for tag in soup(["script", "link", "iframe", "frame", "object", "embed", "base", "form", "meta", "svg"]):
+    for tag in soup(
+        ["script", "link", "iframe", "frame", "object", "embed", "base", "form", "meta", "svg"]
+    ):
         tag.decompose()
     for tag in soup(True):
         for name in list(tag.attrs):
             value = str(tag[name]).strip().lower()
             local = value.startswith(("#", "data:image/png;", "data:image/jpeg;"))
-            if name.lower().startswith("on") or (name.lower() in ADDRESSES and not local):
-                del tag[name]
-            elif name.lower() == "style" and ("url" in value or "\\" in value or "@" in value):
+            if (
+                name.lower().startswith("on")
+                or (name.lower() in ADDRESSES and not local)
+                or (name.lower() == "style" and ("url" in value or "\\" in value or "@" in value))
+            ):
                 del tag[name]
     for style in soup("style"):
         if style.string:
             style.string = re.sub(r"@import[^;]*;|url\([^)]*\)", "", style.string)
-    for attributes in ({"charset": "utf-8"}, {"http-equiv": "Content-Security-Policy", "content": POLICY}):
+    for attributes in (
+        {"charset": "utf-8"},
+        {"http-equiv": "Content-Security-Policy", "content": POLICY},
+    ):
         soup.head.insert(0, soup.new_tag("meta", attrs=attributes))
     return str(soup)
 
@@ -506,7 +537,9 @@ def grade(
             record(out, submission, result)
             if result is not None:
                 feedback(out, submission.student, submission.assignment)
-            print(f"{submission.student} {submission.assignment.name}: {len(submission.findings)} findings")
+            print(
+                f"{submission.student} {submission.assignment.name}: {len(submission.findings)} findings"
+            )
     review = [
         {"student": s.student, "assignment": s.assignment.name, **asdict(f)}
         for s in work
@@ -518,7 +551,7 @@ def grade(
 
 def marks(out: Path, course: Path = COURSE) -> list[dict[str, Any]]:
     """Enter the points of to_grade.csv; write grades and feedback again."""
-    print(f"{enter_marks(out, read_table(out / 'to_grade.csv'))} marks entered")
+    print(f"{enter_marks(out, read_table(out / 'to_grade.csv'), course)} marks entered")
     named = {a.name: a for a in assignments(course)}
     for path in sorted((out / "autograded").glob("*/*/*.ipynb")):
         feedback(out, path.parts[-3], named[path.parts[-2]])

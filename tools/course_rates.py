@@ -27,6 +27,7 @@ import argparse
 import ast
 import builtins
 import contextlib
+import functools
 import hashlib
 import io
 import json
@@ -34,7 +35,6 @@ import os
 import re
 import sys
 import time
-import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterable
@@ -43,7 +43,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from course_build import COURSE, Assignment, assignments, nbgrader_entry, settings, source_notebook
+from course_build import (
+    COURSE,
+    YEAR,
+    Assignment,
+    assignments,
+    nbgrader_entry,
+    settings,
+    source_notebook,
+)
 
 RATES = COURSE / "pass_rates.json"
 SKIP = "skip-in-rates"  # tag of cells that only draw
@@ -85,6 +93,23 @@ def read_wrong(path: Path) -> Wrong:
     return Wrong(path.stem, mistake, keys["caught by"], keys.get("says"), cells)
 
 
+@functools.cache
+def _code_cells(text: str) -> list[tuple[str, bool, str]]:
+    """Name, whether it is a test, and source of each cell that counts."""
+    found = []
+    for cell in source_notebook(text, year=0).cells:
+        if cell.cell_type == "code" and SKIP not in cell.metadata.get("tags", []):
+            entry = nbgrader_entry(cell)
+            name = entry.get("grade_id", cell.id)
+            found.append((name, bool(entry.get("grade")), cell.source))
+    return found
+
+
+@functools.cache
+def _compiled(name: str, source: str) -> Any:
+    return compile(source, f"<{name}>", "exec")
+
+
 class Script:
     """The code of an assignment, to be run many times.
 
@@ -101,19 +126,18 @@ class Script:
     def __init__(
         self, assignment: Assignment, year: int, replace: dict[str, str] | None = None
     ) -> None:
-        notebook = source_notebook(assignment.text.read_text("utf8"), year)
         replace = replace or {}
-        known = {nbgrader_entry(c).get("grade_id") for c in notebook.cells}
-        if unknown := set(replace) - known:
+        cells = _code_cells(assignment.text.read_text("utf8"))
+        if unknown := set(replace) - {name for name, *_ in cells}:
             raise ValueError(f"{assignment.name} has no cell {sorted(unknown)}")
         self.cells: list[tuple[str, bool, Any]] = []
-        for cell in notebook.cells:
-            if cell.cell_type != "code" or SKIP in cell.metadata.get("tags", []):
+        unchanged = bool(replace)  # tests before the first replaced cell pass as ever
+        for name, is_test, source in cells:
+            unchanged = unchanged and name not in replace
+            if is_test and unchanged:
                 continue
-            entry = nbgrader_entry(cell)
-            name = entry.get("grade_id", cell.id)
-            code = compile(replace.get(name, cell.source), f"<{name}>", "exec")
-            self.cells.append((name, bool(entry.get("grade")), code))
+            source = YEAR.sub(f"YEAR = {year}", replace.get(name, source))
+            self.cells.append((name, is_test, _compiled(name, source)))
 
     def failures(self, first_only: bool = False) -> Iterable[Failure]:
         """Run the cells in order, as the grader does; give the tests that fail."""
@@ -158,7 +182,9 @@ def measure(assignment: Assignment, years: list[int], jobs: int) -> dict[str, An
             wrong: [pool.submit(first_failures, assignment, chunk, cells) for chunk in chunks]
             for wrong, cells in candidates.items()
         }
-        results = {wrong: [r for part in parts for r in part.result()] for wrong, parts in runs.items()}
+        results = {
+            wrong: [r for part in parts for r in part.result()] for wrong, parts in runs.items()
+        }
     entry: dict[str, Any] = {
         "digest": digest(assignment),
         "years": [years[0], years[-1]],
@@ -201,7 +227,9 @@ def main() -> int:
     )
     parser.add_argument("names", nargs="*", help="assignments; all if none is named")
     parser.add_argument("--once", action="store_true", help="this year only, write nothing")
-    parser.add_argument("--years", type=int, default=YEARS, help=f"how many years (default {YEARS})")
+    parser.add_argument(
+        "--years", type=int, default=YEARS, help=f"how many years (default {YEARS})"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     args = parser.parse_args()
     os.environ["MPLBACKEND"] = "agg"
@@ -217,7 +245,9 @@ def main() -> int:
         rates = json.loads(RATES.read_text("utf8")) if RATES.exists() else {}
         rates[assignment.name] = entry
         RATES.write_text(json.dumps(dict(sorted(rates.items())), indent=1) + "\n", "utf8")
-        print(assignment.name, entry["reference"], {k: v["failed"] for k, v in entry["wrong"].items()})
+        print(
+            assignment.name, entry["reference"], {k: v["failed"] for k, v in entry["wrong"].items()}
+        )
     return 0
 
 

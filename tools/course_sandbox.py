@@ -24,8 +24,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -247,6 +245,7 @@ def main() -> None:
     folder, limits = Path(job["folder"]), job["limits"]
     environment = dict(os.environ, HOME=HOME if job["isolated"] else str(folder))
     environment |= {"TMPDIR": "/tmp" if job["isolated"] else str(folder)}
+    environment |= {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
     environment |= {"MPLCONFIGDIR": environment["HOME"], "IPYTHONDIR": environment["HOME"]}
     run = job["run"]
     uid = None

@@ -6,7 +6,9 @@ that a student defines, its value is fetched from the worker; functions and obje
 are carried out by the worker. So hidden tests, expected values and results never enter the worker, and a test fails or
 passes by the values that come back alone.
 
-    course_tester.py JOB.json     notebook, result, limits, isolated, slot; the result is a notebook with outputs
+    course_tester.py JOB.json     notebook, result, limits, isolated, slot; the result is the notebook with outputs
+
+Notebooks are plain JSON here: nbformat would take longer to import than most tests run.
 """
 
 import base64
@@ -15,6 +17,7 @@ import contextlib
 import io
 import json
 import operator
+import signal
 import symtable
 import sys
 import time
@@ -24,14 +27,13 @@ from typing import Any
 
 import cloudpickle
 import course_wire as wire
-import nbformat
 import numpy as np
-from course_build import nbgrader_entry
 from course_sandbox import START_SECONDS, Limits, Sandbox
-from nbformat import NotebookNode
-from nbformat.v4 import new_output
+
+Json = dict[str, Any]
 
 RESTARTS = 5  # of a worker that was killed or has crashed
+SHOWN = ("text/plain", "image/png")  # kinds of output that are kept
 GRACE = 5  # seconds between the worker's own alarm and its end
 
 
@@ -42,6 +44,7 @@ class Answer:
         self._link, self._number, self._kind, self._generation = link, number, kind, generation
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the student's function."""
         return self._link.apply(self, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -141,7 +144,7 @@ class Link:
             raise wire.WireError("the process has ended") from error
         return wire.receive(self.sandbox.socket, self.cell_deadline)
 
-    def run(self, source: str) -> list[NotebookNode]:
+    def run(self, source: str) -> list[Json]:
         """Run a cell of the student; give its outputs."""
         self.new_cell()
         try:
@@ -155,7 +158,9 @@ class Link:
         """Value of a name of the student."""
         answer = self.ask("fetch", name)
         if answer.get("missing"):
-            raise NameError(f"{name} is not defined: the cell that defines it is missing or has failed")
+            raise NameError(
+                f"{name} is not defined: the cell that defines it is missing or has failed"
+            )
         return self._value(answer)
 
     def apply(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -199,23 +204,23 @@ def _exception(told: Any) -> Exception:
         return RuntimeError(message)
 
 
-def _error(kind: str, message: str, trace: str = "") -> NotebookNode:
-    text = trace or f"{kind}: {message}"
-    return new_output("error", ename=kind, evalue=message[:2000], traceback=text[-5000:].splitlines())
+def _error(kind: str, message: str, trace: str = "") -> Json:
+    lines = (trace or f"{kind}: {message}")[-5000:].splitlines()
+    return {"output_type": "error", "ename": kind, "evalue": message[:2000], "traceback": lines}
 
 
-def _outputs(answer: dict[str, Any]) -> list[NotebookNode]:
+def _outputs(answer: dict[str, Any]) -> list[Json]:
     """Outputs of a student's cell: text and pictures, whatever the worker claims they are."""
-    outputs = []
+    outputs: list[Json] = []
     for told in answer.get("outputs") or []:
         try:
             if told["output_type"] == "stream":
-                outputs.append(new_output("stream", name="stdout", text=str(told["text"])[:20_000]))
+                text = str(told["text"])[:20_000]
+                outputs.append({"output_type": "stream", "name": "stdout", "text": text})
             else:
-                data = {k: str(v) for k, v in told["data"].items() if k in ("text/plain", "image/png")}
-                if "image/png" in data:
-                    base64.b64decode(data["image/png"], validate=False)
-                outputs.append(new_output("display_data", data=data))
+                data = {k: str(v) for k, v in told["data"].items() if k in SHOWN}
+                base64.b64decode(data.get("image/png", ""), validate=False)
+                outputs.append({"output_type": "display_data", "data": data, "metadata": {}})
         except (KeyError, TypeError, ValueError, AttributeError):
             continue
     if error := answer.get("error"):
@@ -239,7 +244,7 @@ def names_in(source: str) -> list[str]:
     return sorted(read - own - set(dir(builtins)))
 
 
-def run_test(source: str, name: str, space: dict[str, Any], link: Link) -> list[NotebookNode]:
+def run_test(source: str, name: str, space: dict[str, Any], link: Link) -> list[Json]:
     """Run a test cell here; an error means that it has failed."""
     link.new_cell()
     local = dict(space)  # what a test defines is its own
@@ -254,32 +259,32 @@ def run_test(source: str, name: str, space: dict[str, Any], link: Link) -> list[
     return []
 
 
-def run_notebook(notebook: NotebookNode, link: Link) -> NotebookNode:
+def run_notebook(notebook: Json, link: Link) -> None:
     """Run all cells in order; put the outputs into the notebook."""
     space: dict[str, Any] = {"__name__": "__main__"}
-    for count, cell in enumerate(c for c in notebook.cells if c.cell_type == "code"):
-        entry = nbgrader_entry(cell)
-        cell.execution_count = count + 1
+    for count, cell in enumerate(c for c in notebook["cells"] if c["cell_type"] == "code"):
+        entry = cell["metadata"].get("nbgrader", {})
+        cell["execution_count"] = count + 1
         if entry.get("grade") and not entry.get("solution"):
-            cell.outputs = run_test(cell.source, entry["grade_id"], space, link)
+            cell["outputs"] = run_test(cell["source"], entry["grade_id"], space, link)
             continue
-        cell.outputs = link.run(cell.source)
+        cell["outputs"] = link.run(cell["source"])
         if entry.get("locked"):
-            exec(compile(cell.source, f"<{entry['grade_id']}>", "exec"), space)
-    return notebook
+            exec(compile(cell["source"], f"<{entry['grade_id']}>", "exec"), space)
 
 
 def main() -> None:
-    """Do one job."""
+    """Do one job; when the grader ends it, the worker ends first."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     job = json.loads(Path(sys.argv[1]).read_text("utf8"))
-    notebook = nbformat.read(job["notebook"], as_version=4)
+    notebook = json.loads(Path(job["notebook"]).read_text("utf8"))
     link = Link(Limits(**job["limits"]), job["isolated"], job["slot"])
     try:
         run_notebook(notebook, link)
     finally:
         link.close()
-    notebook.metadata["trouble"] = link.trouble
-    nbformat.write(notebook, job["result"])
+    notebook["metadata"]["trouble"] = link.trouble
+    Path(job["result"]).write_text(json.dumps(notebook), "utf8")
 
 
 if __name__ == "__main__":

@@ -54,7 +54,6 @@ class Worker:
         # Errors are reported by `describe`, and values without a prompt.
         self.shell.showtraceback = self.shell.showsyntaxerror = lambda *_, **__: None
         self.shell.displayhook.write_output_prompt = lambda: None
-        self.shell.run_cell("%matplotlib inline", store_history=False)
         signal.signal(signal.SIGALRM, self._too_late)
 
     @staticmethod
@@ -126,7 +125,7 @@ def describe(error: BaseException) -> dict[str, str]:
 def main() -> None:
     """Answer messages until the tester hangs up."""
     sock = socket.socket(fileno=int(sys.argv[1]))
-    worker = Worker(int(sys.argv[2]))
+    worker, own = Worker(int(sys.argv[2])), os.getpid()
     wire.send(sock, {"ready": os.getpid()})
     while True:
         try:
@@ -134,6 +133,8 @@ def main() -> None:
         except wire.WireError:
             return
         answer = worker.answer(message)
+        if os.getpid() != own:  # a copy that the student's code has made: only the original speaks
+            os._exit(0)
         try:
             wire.send(sock, answer)
         except wire.WireError as error:

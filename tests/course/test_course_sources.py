@@ -53,7 +53,9 @@ def is_hidden(cell) -> bool:
 def secret_lines(cell) -> list[str]:
     """Lines of a source cell that no release may hold."""
     lines = cell.source.splitlines()
-    marks = [i for i, line in enumerate(lines) if re.search(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS)", line)]
+    marks = [
+        i for i, line in enumerate(lines) if re.search(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS)", line)
+    ]
     if marks:
         regions = zip(marks[::2], marks[1::2], strict=True)
         lines = [line for start, end in regions for line in lines[start + 1 : end]]
@@ -93,25 +95,35 @@ def test_the_year_changes_data_in_all_notebooks(assignment) -> None:
 # ---------------------------------------------------------------- leaks
 
 
-def test_no_secret_stands_in_a_release(assignment, source, release) -> None:
+def leaks(source, release) -> dict[str, str]:
+    """Secret lines that can be read in a release, by the cell they come from."""
     secrets = {line: c.id for c in source.cells for line in secret_lines(c)}
     assert len(secrets) > 20
-    public = json.loads(build.written(release))
-    text = "\n".join(line.strip() for c in public["cells"] for line in "".join(c["source"]).split("\n"))
-    assert {cell: line for line, cell in secrets.items() if line in text} == {}
+    public = json.loads(build.written(release))["cells"]
+    text = "\n".join(line.strip() for c in public for line in "".join(c["source"]).split("\n"))
+    return {cell: line for line, cell in secrets.items() if line in text}
+
+
+def test_no_secret_stands_in_a_release(assignment, source, release) -> None:
+    assert leaks(source, release) == {}
     whole = build.written(release)
     for mark in ("SOLUTION", "HIDDEN TESTS", "Rubric.", "Common mistakes"):
         assert mark not in whole
     for wrong in assignment.wrong:
-        assert wrong.stem not in whole
+        assert f"{wrong.stem}.py" not in whole
 
 
-def test_the_leak_test_sees_a_leak(source, release) -> None:
-    """A solution line that is repeated in a question, and one that is left behind, are both found."""
-    secret = next(line for c in source.cells for line in secret_lines(c))
-    release.cells[0].source += f"\nHint: write {secret}"
-    text = "\n".join(line.strip() for c in release.cells for line in c.source.split("\n"))
-    assert secret in text
+@pytest.mark.parametrize("kind", ["solution", "hidden test", "model answer"])
+def test_the_leak_test_sees_a_leak(source, release, kind) -> None:
+    """A secret line that a question repeats is found, whatever it comes from."""
+    of_kind = {
+        "solution": lambda c: c.cell_type == "code" and entry(c).get("solution"),
+        "hidden test": is_hidden,
+        "model answer": lambda c: c.cell_type == "markdown" and entry(c).get("solution"),
+    }[kind]
+    cell, secret = next((c, s) for c in source.cells if of_kind(c) for s in secret_lines(c))
+    release.cells[0].source += f"\nHint: write {secret}."
+    assert cell.id in leaks(source, release)
 
 
 def test_every_answer_of_a_release_is_open(release) -> None:
@@ -144,7 +156,9 @@ def test_hidden_tests_are_announced_and_hold_nothing_else(source) -> None:
         if not is_hidden(cell):
             continue
         said = before.source.strip().splitlines()[-1]
-        assert re.match(rf"Hidden test, {entry(cell)['points']} points?: .{{10,}}\.$", said), cell.id
+        assert re.match(rf"Hidden test, {entry(cell)['points']} points?: .{{10,}}\.$", said), (
+            cell.id
+        )
         visible = [line for line in cell.source.splitlines() if line.strip()]
         assert visible[0].startswith("# hidden test, ")
         assert visible[1] == "### BEGIN HIDDEN TESTS"
@@ -166,7 +180,9 @@ def test_cells_are_named_once_and_locked(source) -> None:
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[a-z0-9-]+", n) for n in names)
     for cell in source.cells:
-        assert entry(cell).get("locked", False) == (is_test(cell) or "YEAR = " in cell.source), cell.id
+        assert entry(cell).get("locked", False) == (is_test(cell) or "YEAR = " in cell.source), (
+            cell.id
+        )
 
 
 def test_one_question_is_judged_by_hand_with_a_rubric(source) -> None:
@@ -225,7 +241,9 @@ def test_each_visible_test_names_three_mistakes(assignment, source) -> None:
         if is_test(cell) and not is_hidden(cell):
             assert len(named) >= 3, f"{cell.id} has {len(named)} wrong answers"
             assert all(w.says for w in named)
-            assert len({w.says for w in named}) >= 3, f"{cell.id} says the same of different mistakes"
+            assert len({w.says for w in named}) >= 3, (
+                f"{cell.id} says the same of different mistakes"
+            )
     hidden = {c.id for c in source.cells if is_hidden(c)}
     assert sum(w.caught_by in hidden for w in wrong) >= 3
 
