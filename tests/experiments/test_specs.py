@@ -29,12 +29,12 @@ from amgd.reinforce.training import TrainingSpec
 HASHES = {
     "figure1-grid10": "8ca430121435f800de8b42f5af5441940bac1f06355b74b8702138b5336b972d",
     "figure1-grid50": "7e92eccda670e93811b80ee6ec2b64f45bc6d986c81d0654db8f3da0efec2124",
-    "figure2-cartpole": "dad5bd2dcd1e7962d4d6abab14d7413bf6e057c20f5b93ab6b8c5f76bf13fe69",
-    "figure2-acrobot": "89b70cd23f593f58d6ef8213055219ffef49ac362618d6adf0b7b6a0410617ee",
+    "figure2-cartpole": "b2ef4b21e61daafb9630fc0ab5c0cc1e49391149dde0f0591005903300e2d102",
+    "figure2-acrobot": "0beb7483c1392c837805c10e51a7cfe3af6fc91a320cb985f7e289595feef804",
     "figure3-swimmer": "76f747239baacbb448b59dd613404e0421d5ed7e5d110c6826a724337ae78845",
     "figure3-walker2d": "f940dc9a2db23adef1a85ccd8475040325f68e41144964144250accd966ed73f",
     "figure3-halfcheetah": "1dd4686c10fb21d26fa491c6c3b85d4b929155888edd08020add40989f6c8508",
-    "figure3-ant": "02940904ba9df6cc609932353444f8682907c38a352714e65cf0ac1b5c3106c2",
+    "figure3-ant": "cbe9d856234b03c3c55075f70d06e2eded49d074e83b3f0ecf7be68318ec9129",
 }
 
 PAPER = {name: named(name) for name in EXPERIMENTS}
