@@ -15,6 +15,7 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: help book test test-code test-notebooks test-book paper lab sync lint bench clean
+.PHONY: course course-rates grade marks
 .DELETE_ON_ERROR:
 
 help:
@@ -25,6 +26,8 @@ help:
 	@echo "make sync   write notebooks/*.ipynb anew from their text in notebooks/src"
 	@echo "make lint   check format, style and types"
 	@echo "make bench  time the package against its peers"
+	@echo "make course write the coursework's notebooks anew from their text"
+	@echo "make grade  grade a folder: make grade SUBMISSIONS=folder; then make marks SUBMISSIONS=folder"
 	@echo "make clean  remove everything that make has made"
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -42,7 +45,7 @@ book: $(INSTALLED)
 test: test-code test-notebooks test-book
 
 test-code: $(INSTALLED)
-	$(BIN)/python -m pytest tests amgd --ignore=tests/book -n 2
+	$(BIN)/python -m pytest tests amgd --ignore=tests/book -n 2 --dist loadgroup
 
 # The notebooks run once, as nbmake's tests; what they gave is handed to the book build.
 test-notebooks: $(INSTALLED)
@@ -71,6 +74,17 @@ lint: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m pytest benchmarks -p no:xdist -s
+
+# Coursework; book/course_lecturers.md says how it works.
+course: $(INSTALLED)
+	$(BIN)/python tools/course_build.py
+
+course-rates: $(INSTALLED)
+	$(BIN)/python tools/course_rates.py
+
+grade marks: $(INSTALLED)
+	@test -n "$(SUBMISSIONS)" || { echo "Say which folder: make $@ SUBMISSIONS=folder"; exit 2; }
+	$(BIN)/python tools/course_grade.py $@ "$(SUBMISSIONS)" $(GRADE_OPTIONS)
 
 clean:
 	rm -rf .venv _build _run .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -190,7 +190,9 @@ def main() -> int:
     args = parser.parse_args()
     if args.check:
         bad = stale()
-        print("\n".join(f"notebooks/coursework/{name} is outdated: run make course" for name in bad))
+        print(
+            "\n".join(f"notebooks/coursework/{name} is outdated: run make course" for name in bad)
+        )
         return bool(bad)
     if args.to_text:
         for assignment in assignments():
