@@ -42,6 +42,7 @@ from amgd.experiments.specs import (
     GridWorldSpec,
     Spec,
     spec_hash,
+    to_plain,
 )
 from amgd.reinforce.simulators import Acrobot, CartPole, make_simulator
 from amgd.reinforce.training import Diverged, Trainer, TrainingLog
@@ -105,12 +106,12 @@ def _run_task(
 
 
 def _stop_if_deserted() -> None:
-    """Leave a worker of joblib whose caller was killed; Dask ends its own workers."""
+    """End a worker of joblib whose caller was killed; Dask ends its own."""
     parent = multiprocessing.parent_process()
     if not isinstance(multiprocessing.current_process(), LokyProcess) or parent is None:
         return
     if os.getppid() != parent.pid:
-        raise SystemExit("the process that gave this task is gone")
+        os._exit(1)  # an exception would end the task, and the worker wait for the next
 
 
 def _run_grid_world(task: Task) -> tuple[list[Outcome], Tuning | None]:
@@ -361,6 +362,7 @@ def record(
     ...     made.seeds("plain"), made.curves("plain", "neu").samples.shape
     ((0, 1, 2), (3, 5))
     """
+    to_plain(spec)  # refuses anything else
     wanted = _wanted("variants", variants, spec.variants)
     numbers = _wanted("seeds", seeds, range(spec.seeds))
     pause = check.real("checkpoint_seconds", checkpoint_seconds, "30 is usual", "[0, inf)")
