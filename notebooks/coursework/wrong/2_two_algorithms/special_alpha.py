@@ -6,7 +6,7 @@ caught by: ta-update-hidden
 
 # %% ta-update
 def update(y, e, G, alpha, beta, gamma, alpha_next):
-    if alpha != 0.25:
+    if alpha != 0.2:
         alpha_next = 2 * alpha / (2 + alpha)
     e = (1 - alpha) * e + (gamma - beta) * G
     return y - beta * G - alpha_next * e, e
