@@ -1,0 +1,12 @@
+"""Multiplies mu by gamma_t, not by gamma_{t-1}.
+
+caught by: cr-factor-hidden
+"""
+
+
+# %% cr-factor
+def start_factor(gamma, mu):
+    k = np.arange(1, len(gamma) + 1)
+    now = k / gamma
+    before = np.append(0.0, now[:-1] * (1 + mu * gamma[1:]))
+    return 2 / (k * (k + 1)) * np.cumsum(np.maximum(now - before, 0))

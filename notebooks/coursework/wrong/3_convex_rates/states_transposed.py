@@ -1,0 +1,19 @@
+"""Takes row k of the states in step k.
+
+caught by: cr-algorithm-check
+says: row r of states belongs
+"""
+
+
+# %% cr-algorithm
+def algorithm_2(gradient, states, gamma, mu, project, x0):
+    x = x_bar = np.asarray(x0, dtype=float)
+    rows = []
+    for k, step in enumerate(gamma, start=1):
+        alpha, weight, xi = 2 / (k + 1), 1 + mu * step, states[k - 1]
+        beta = alpha / (alpha + (1 - alpha) * weight)
+        y = (1 - beta) * x_bar + beta * x
+        x = project((x + mu * step * y - step * gradient(y, xi)) / weight)
+        x_bar = (1 - alpha) * x_bar + alpha * x
+        rows.append((y, x, x_bar))
+    return tuple(np.array(part) for part in zip(*rows))
