@@ -88,6 +88,15 @@ def assert_same(found, whole):
     assert not [file for file in found.path.glob(".*") if file.name != LOCK]
 
 
+def assert_part(found, whole, variant):
+    """All runs of a variant are there, with the bits of the whole."""
+    assert found.seeds(variant) == tuple(range(found.spec.seeds))
+    expected, known = tables(whole.path), tables(found.path)
+    assert known == {name: expected[name] for name in known}
+    found.verify()
+    assert not list((found.path / CHECKPOINTS).iterdir())
+
+
 # --- what is recorded ------------------------------------------------------------------------------
 def test_the_grid_world_is_what_run_returns(uninterrupted):
     whole, result = uninterrupted("grid world"), run(GRID_WORLD)
@@ -211,9 +220,11 @@ def test_nothing_is_done_twice(uninterrupted, monkeypatch, name):
 
 def test_progress_names_each_run_once(tmp_path):
     seen = []
-    made = record(
-        CARTPOLE, tmp_path, on_progress=lambda r, name: seen.append((name, name in r.files))
-    )
+
+    def note(made, name):
+        seen.append((name, name in made.files))
+
+    made = record(CARTPOLE, tmp_path, variants=["plain", "tuned"], on_progress=note)
     assert sorted(seen) == [(stem, True) for stem in sorted(made.files)]
 
 
@@ -322,13 +333,14 @@ def test_a_run_is_the_same_alone_as_beside_diverging_ones(uninterrupted, tmp_pat
         assert alone.files[stem]["diverged"] == whole.files[stem]["diverged"]
 
 
-@pytest.mark.parametrize("rows", [1, 2, 4, 6, 7])
+@pytest.mark.parametrize("rows", [1, 4, 7])
 def test_divergence_after_an_interruption(uninterrupted, tmp_path, monkeypatch, rows):
     stop_after(monkeypatch, rows)
     with pytest.raises(KeyboardInterrupt):
         record(WILD, tmp_path, variants=["theorem1"], checkpoint_seconds=0.0)
     monkeypatch.undo()
-    assert_same(record(WILD, tmp_path, checkpoint_seconds=0.0), uninterrupted("wild"))
+    made = record(WILD, tmp_path, variants=["theorem1"], checkpoint_seconds=0.0)
+    assert_part(made, uninterrupted("wild"), "theorem1")
 
 
 def test_a_grid_world_keeps_diverged_seeds(tmp_path):
@@ -371,7 +383,7 @@ def count_rows(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["cartpole", "robot"])
-@pytest.mark.parametrize("rows", [1, 2, 3])
+@pytest.mark.parametrize("rows", [1, 3])
 def test_rows_come_from_the_checkpoint(uninterrupted, tmp_path, monkeypatch, name, rows):
     spec = SPECS[name]
     stop_after(monkeypatch, rows)
@@ -383,20 +395,19 @@ def test_rows_come_from_the_checkpoint(uninterrupted, tmp_path, monkeypatch, nam
         Record.stem("plain", seed): rows for seed in range(together)
     }
     made = count_rows(monkeypatch)
-    record(spec, tmp_path, variants=["plain"], checkpoint_seconds=0.0)
+    found = record(spec, tmp_path, variants=["plain"], checkpoint_seconds=0.0)
     assert len(made) == spec.seeds * spec.rows - together * rows
     assert made.count(0) == spec.rows - rows
-    monkeypatch.undo()
-    assert_same(record(spec, tmp_path), uninterrupted(name))
+    assert_part(found, uninterrupted(name), "plain")
 
 
 def test_without_time_for_a_checkpoint_the_run_starts_anew(uninterrupted, tmp_path, monkeypatch):
     stop_after(monkeypatch, 3)
     with pytest.raises(KeyboardInterrupt):
-        record(CARTPOLE, tmp_path, checkpoint_seconds=1e6)
+        record(CARTPOLE, tmp_path, variants=["plain"], checkpoint_seconds=1e6)
     monkeypatch.undo()
     assert checkpointed_rows(Record(tmp_path)) == {}
-    assert_same(record(CARTPOLE, tmp_path), uninterrupted("cartpole"))
+    assert_part(record(CARTPOLE, tmp_path, variants=["plain"]), uninterrupted("cartpole"), "plain")
 
 
 def test_runs_that_are_not_equally_far_are_not_mixed(uninterrupted, tmp_path):
@@ -428,7 +439,9 @@ def test_leftovers_of_a_kill_are_swept(uninterrupted, tmp_path):
     ]
     for path in left:
         path.write_bytes(b"torn")
-    assert_same(record(CARTPOLE, tmp_path), uninterrupted("cartpole"))
+    made = record(CARTPOLE, tmp_path, variants=["theorem1"])
+    assert_part(made, uninterrupted("cartpole"), "theorem1")
+    assert not [file for file in tmp_path.glob(".*") if file.name != LOCK]
 
 
 def test_a_file_that_vanishes_meanwhile_does_no_harm(uninterrupted, tmp_path, monkeypatch):
@@ -476,7 +489,7 @@ def test_a_bad_checkpoint_is_named_and_can_be_deleted(uninterrupted, tmp_path, m
     )
     assert kept["k"] == 2  # nothing else is lost
     path.unlink()
-    assert_same(record(CARTPOLE, tmp_path), uninterrupted("cartpole"))
+    assert_part(record(CARTPOLE, tmp_path, variants=["plain"]), uninterrupted("cartpole"), "plain")
 
 
 def test_torn_checkpoints_do_not_hide_the_others(tmp_path, monkeypatch):
@@ -506,8 +519,9 @@ def test_a_second_run_on_a_record_is_refused(uninterrupted, tmp_path):
             record(CARTPOLE, tmp_path)
         refused.append(name)
 
-    assert_same(record(CARTPOLE, tmp_path, on_progress=second), uninterrupted("cartpole"))
-    assert len(refused) == len(uninterrupted("cartpole").files)
+    made = record(CARTPOLE, tmp_path, variants=["plain"], on_progress=second)
+    assert_part(made, uninterrupted("cartpole"), "plain")
+    assert refused == list(made.files)
 
 
 def test_a_locked_folder_is_left_alone(tmp_path):
@@ -529,7 +543,7 @@ def test_the_lock_is_free_after_an_error(tmp_path, monkeypatch, error):
     record(GRID_WORLD, tmp_path, variants=["plain"])
 
 
-@pytest.mark.parametrize("at", range(1, 12))
+@pytest.mark.parametrize("at", range(1, 12, 2))
 def test_a_disk_that_fills_up_loses_nothing(uninterrupted, tmp_path, monkeypatch, at):
     """Room for the first writes only, be they tables, manifests or checkpoints."""
     fsync, calls = os.fsync, []
