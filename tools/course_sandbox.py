@@ -43,8 +43,8 @@ PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, LAST_CAPABILITY = 24, 38, 63
 class Limits:
     """What a submission may use; see course.toml."""
 
-    notebook_seconds: int = 600
-    cell_seconds: int = 180
+    notebook_seconds: int = 900
+    cell_seconds: int = 60
     memory_gigabytes: float = 4
     processes: int = 64
     file_megabytes: int = 50

@@ -32,7 +32,7 @@ from course_sandbox import START_SECONDS, Limits, Sandbox
 
 Json = dict[str, Any]
 
-RESTARTS = 5  # of a worker that was killed or has crashed
+RESTARTS = 20  # of a worker that was killed or has crashed
 SHOWN = ("text/plain", "image/png")  # kinds of output that are kept
 GRACE = 5  # seconds between the worker's own alarm and its end
 
@@ -101,9 +101,13 @@ class Link:
         """Start a worker and bring it to where the last one was."""
         self.sandbox = Sandbox(self.limits, self.isolated, self.slot)
         self.generation += 1
-        wire.receive(self.sandbox.socket, time.monotonic() + START_SECONDS)
-        for source in self.done:
-            self._exchange("cell", source)
+        try:
+            wire.receive(self.sandbox.socket, time.monotonic() + START_SECONDS)
+            for source in self.done:
+                self._exchange("cell", source)
+        except wire.WireError:
+            self.close()
+            raise
 
     def close(self) -> None:
         """End the worker."""
@@ -126,9 +130,8 @@ class Link:
             self.trouble.append(str(error))
             self.close()
             if len(self.trouble) <= RESTARTS and time.monotonic() < self.deadline:
-                kept = self.cell_deadline
+                kept, self.cell_deadline = self.cell_deadline, self.deadline
                 try:
-                    self.new_cell()
                     self.start()
                 except wire.WireError as again:
                     self.trouble.append(f"cannot be started again: {again}")

@@ -12,7 +12,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "_build"
-SOURCES = ("amgd/**/*", "book/results/**/*", "constraints.txt", "pyproject.toml", "_config.yml")
+SOURCES = (
+    "amgd/**/*",
+    "book/results/**/*",
+    "notebooks/coursework/pass_rates.json",
+    "constraints.txt",
+    "pyproject.toml",
+    "_config.yml",
+)
 
 
 def fingerprint(root: Path = ROOT) -> str:

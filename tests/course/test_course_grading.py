@@ -17,7 +17,6 @@ from nbgrader.api import Gradebook
 from small_course import answered, hand_in, make
 
 ISOLATED = isolation() == FULL
-isolated_only = pytest.mark.skipif(not ISOLATED, reason="this machine cannot isolate processes")
 # One process grades for all tests that read a result.
 pytestmark = pytest.mark.xdist_group("grading")
 
@@ -59,7 +58,7 @@ def graded(tmp_path_factory) -> Path:
     hand_in(submissions, "half", assignment, answered(assignment, answers))
     hand_in(submissions, "wrong", assignment, answered(assignment, wrong))
     hand_in(submissions, "hostile", assignment, answered(assignment, HOSTILE))
-    grading.grade(submissions, folder / "out", jobs=2, isolated=ISOLATED)
+    grading.grade(submissions, folder / "out", jobs=2, isolated=ISOLATED, cell_seconds=10)
     return folder / "out"
 
 
@@ -153,10 +152,9 @@ def test_grading_again_keeps_marks(graded, tmp_path_factory) -> None:
 
 EVERYTHING = 10  # points by tests in the small course
 STUBBORN = """
-while True:
-    try:
-        while True: pass
-    except BaseException: pass
+import signal
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+while True: pass
 """
 PEEK = """
 import gc, inspect, sys
@@ -184,8 +182,6 @@ for number in range(3, 30):
     try: os.write(number, b"\\xff\\xff\\xff\\xff")
     except OSError: pass
 """
-LOST = {"s-total": 1, "s-double": 5}
-
 # student: answers that differ from right ones, points by tests, findings
 CODE = {
     "endless": ({"s-total": "while True: pass"}, 9, set()),
@@ -196,7 +192,7 @@ CODE = {
     "memory": ({"s-total": "hoard = [np.ones(10**7) for _ in range(10**6)]"}, 9, set()),
     "disk": ({"s-total": "open('big', 'wb').write(bytes(10**8))"}, 9, set()),
     "output": ({"s-total": "for _ in range(300): print('x' * 10**5)"}, 9, set()),
-    "forks": ({"s-total": "import os\nwhile True: os.fork()"}, 9, set()),
+    "forks": ({"s-total": "import os\nwhile True: os.fork()"}, 9, None),
     "syntax": ({"s-total": "total = = 3"}, 9, set()),
     "loops-when-called": (
         {
@@ -211,7 +207,7 @@ CODE = {
         set(),
     ),
     "hijacks": ({"s-total": "get_ipython().run_cell = None; total = 3"}, 6, set()),
-    "peeks": ({"s-double": PEEK}, 0 + 5, set()),
+    "peeks": ({"s-double": PEEK}, 5, set()),
     "equal-to-all": (
         {"s-total": "class Any(float):\n    def __eq__(self, other): return True\ntotal = Any(1)"},
         9,
@@ -322,10 +318,8 @@ FILES = {
 }
 
 
-@pytest.fixture(scope="module")
-def attacked(tmp_path_factory) -> Path:
-    """The small course, with all attacks handed in and graded."""
-    folder = tmp_path_factory.mktemp("attacked")
+def grade_attacks(folder: Path) -> None:
+    """Make the small course, hand in all attacks, and grade them."""
     assignment = make(folder / "course")
     submissions = folder / "submissions"
     for student, (answers, *_) in CODE.items():
@@ -349,6 +343,12 @@ def attacked(tmp_path_factory) -> Path:
     blank = build.nbformat.read(assignment.release, as_version=4)
     hand_in(submissions, "blank", assignment, blank)
     grading.grade(submissions, folder / "out", jobs=2, isolated=ISOLATED, course=folder / "course")
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("attacked")
+    grade_attacks(folder)
     return folder
 
 

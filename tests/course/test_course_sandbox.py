@@ -1,0 +1,374 @@
+"""What a student's process can reach, and what may come back from it."""
+
+import base64
+import json
+import socket
+import struct
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cloudpickle", reason="the coursework needs the extra 'teach'")
+pytest.importorskip("resource", reason="grading needs process limits (Linux, macOS)")
+
+import course_tester as tester
+import course_wire as wire
+from course_sandbox import FULL, Limits, Sandbox, isolation
+
+ROOT = Path(__file__).resolve().parents[2]
+ISOLATED = isolation() == FULL
+isolated_only = pytest.mark.skipif(not ISOLATED, reason="this machine cannot isolate processes")
+pytestmark = pytest.mark.xdist_group("sandbox")
+SMALL = Limits(
+    notebook_seconds=120, cell_seconds=20, memory_gigabytes=2, processes=40, file_megabytes=5
+)
+
+
+@pytest.fixture(scope="module")
+def link():
+    link = tester.Link(SMALL, ISOLATED, slot=1)
+    yield link
+    link.close()
+
+
+def shown(link: tester.Link, code: str) -> str:
+    """What a cell of a student prints, or how it fails."""
+    link.deadline = time.monotonic() + 100
+    outputs = link.run(code)
+    return "".join(o.get("text", "") + o.get("evalue", "") + o.get("ename", "") for o in outputs)
+
+
+# ---------------------------------------------------------------- reach
+
+
+@isolated_only
+@pytest.mark.parametrize(
+    "path",
+    [
+        ROOT / "notebooks",
+        ROOT / "tests",
+        ROOT / "tools" / "course_grade.py",
+        ROOT / ".git",
+        Path("/etc/passwd"),
+        Path("/var"),
+        Path.home() / ".bashrc",
+    ],
+    ids=lambda p: p.name,
+)
+def test_the_graders_files_do_not_exist(link, path) -> None:
+    assert shown(link, f"import os; print(os.path.lexists({str(path)!r}))") == "False\n"
+
+
+@isolated_only
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open('/sandbox/course_worker.py', 'a')",
+        "open('/new', 'w')",
+        "import amgd; open(amgd.__file__, 'a')",
+        "import numpy; open(numpy.__file__, 'a')",
+        "import os; os.mkdir('/usr/new')",
+        "import os; os.setuid(0)",
+        "import os; os.chroot('/tmp')",
+        "import ctypes; assert ctypes.CDLL(None).unshare(0x10000000) == 0, 'refused'",
+        "import subprocess; subprocess.run(['mount', '-t', 'tmpfs', 'x', '/tmp'], check=True)",
+        "import os; os.kill(1, 0) if os.getpid() != 1 else os.kill(2, 0)",
+        "import urllib.request; urllib.request.urlopen('http://127.0.0.1:9', timeout=1)",
+        "import socket; socket.create_connection(('192.0.2.1', 80), timeout=1)",
+    ],
+)
+def test_it_cannot(link, code) -> None:
+    assert any(
+        word in shown(link, code)
+        for word in ("Error", "refused", "not permitted", "No such process")
+    )
+
+
+@isolated_only
+def test_it_sees_its_own_processes_only(link) -> None:
+    code = "import os; print(sum(name.isdigit() for name in os.listdir('/proc')))"
+    assert int(shown(link, code)) <= 3
+
+
+@isolated_only
+def test_the_graders_environment_is_not_passed_on(link, monkeypatch) -> None:
+    monkeypatch.setenv("SECRET_OF_THE_GRADER", "x")
+    other = tester.Link(SMALL, ISOLATED, slot=2)
+    try:
+        assert shown(other, "import os; print('SECRET_OF_THE_GRADER' in os.environ)") == "False\n"
+    finally:
+        other.close()
+
+
+def test_what_a_course_needs_works(link) -> None:
+    code = (
+        "import matplotlib.pyplot as plt, scipy.linalg, gymnasium\n"
+        "from amgd import markov\n"
+        "plt.plot([0, 1]); open('notes.txt', 'w').write('mine'); print(markov.de_bruijn(2).n_states)"
+    )
+    outputs = link.run(code)
+    kinds = [o["output_type"] for o in outputs]
+    assert kinds == ["stream", "display_data"], outputs
+    assert outputs[0]["text"] == "4\n"
+    assert "image/png" in outputs[1]["data"]
+
+
+def test_closing_ends_every_process() -> None:
+    sandbox = Sandbox(SMALL, ISOLATED, slot=3)
+    wire.receive(sandbox.socket, time.monotonic() + 60)
+    code = "import subprocess; subprocess.Popen(['sleep', '12345'])"
+    wire.send(sandbox.socket, {"do": "cell", "what": code})
+    assert wire.receive(sandbox.socket, time.monotonic() + 30)["error"] is None
+    sandbox.close()
+    assert not sandbox.folder.exists()
+    deadline = time.monotonic() + 10
+    while left := running("12345"):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)
+
+
+def running(word: str) -> list[str]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline") if sys.platform == "linux" else []:
+        try:
+            arguments = entry.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if word.encode() in arguments:
+            found.append(str(entry))
+    return found
+
+
+# ---------------------------------------------------------------- answers
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        3,
+        10**30,
+        2.5,
+        float("inf"),
+        1 + 2j,
+        "text",
+        b"bytes",
+        [1, [2.0, "x"]],
+        (1, (2,)),
+        {"a": (1, 2), 3: None},
+        {1, 2},
+        np.float32(1.5),
+        np.bool_(True),
+        np.arange(6).reshape(2, 3),
+        np.array([["a", "bc"]]),
+        np.array(5.0),
+        np.zeros((0, 3)),
+    ],
+    ids=lambda v: type(v).__name__,
+)
+def test_plain_values_arrive_as_they_are(value) -> None:
+    tree = json.loads(json.dumps(wire.encode(value, stand_in=list)))
+    back = wire.decode(tree, stand_in=list)
+    assert type(back) is type(value)
+    assert np.array_equal(back, value) if isinstance(value, np.ndarray) else back == value
+    if isinstance(value, np.ndarray):
+        assert (back.dtype, back.shape) == (value.dtype, value.shape)
+
+
+def test_a_subclass_does_not_pass_as_what_it_inherits() -> None:
+    class Liar(float):
+        def __eq__(self, other):
+            return True
+
+        __hash__ = float.__hash__
+
+    for value in (Liar(1), type("Rows", (np.ndarray,), {})((2,)), type("Row", (list,), {})([1])):
+        assert wire.encode(value, stand_in=lambda v: [7, "kept"]) == {"object": [7, "kept"]}
+    assert wire.encode(np.array([1, None]), stand_in=lambda v: [0, "kept"]) == {
+        "object": [0, "kept"]
+    }
+
+
+DATA = base64.b64encode(b"\0" * 16).decode()
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        [1, 2],
+        {},
+        {"list": [1], "dict": []},
+        {"unknown": 1},
+        {"list": 3},
+        {"dict": [[1]]},
+        {"dict": [[{"list": []}, 1]]},
+        {"set": [{"list": []}]},
+        {"complex": ["a", "b"]},
+        {"array": ["|O", [2], DATA]},
+        {"array": ["<f8,<f8", [1], DATA]},
+        {"array": ["<f8", [3], DATA]},
+        {"array": ["<f8", [-1, 0], DATA]},
+        {"array": ["<f8", [10**9, 10**9], DATA]},
+        {"array": ["no type", [2], DATA]},
+        {"array": ["<f8", [2], "no data!"]},
+        {"array": [1]},
+        {"object": None},
+        {"bytes": 3},
+    ],
+    ids=str,
+)
+def test_forged_values_are_refused(tree) -> None:
+    def stand_in(body):
+        number, kind = body
+        return int(number), str(kind)
+
+    with pytest.raises(wire.WireError):
+        wire.decode(tree, stand_in)
+
+
+def test_deep_values_are_refused_on_both_sides() -> None:
+    value: list = []
+    tree: dict = {"list": []}
+    for _ in range(100):
+        value, tree = [value], {"list": [tree]}
+    with pytest.raises(ValueError, match="nested"):
+        wire.encode(value, stand_in=list)
+    with pytest.raises(wire.WireError, match="nested"):
+        wire.decode(tree, stand_in=list)
+
+
+@pytest.mark.parametrize(
+    ("frame", "says"),
+    [
+        (struct.pack(">I", 2**32 - 1), "limit"),
+        (struct.pack(">I", 4) + b"\xff\xfe\xfd\xfc", "not readable"),
+        (struct.pack(">I", 2) + b"[]", "not a message"),
+        (struct.pack(">I", 60_000) + b"[" * 60_000, "not readable"),
+        (struct.pack(">I", 10) + b"{", "time is up"),
+        (b"", "time is up"),
+    ],
+)
+def test_forged_frames_are_refused(frame, says) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        threading.Thread(target=theirs.sendall, args=(frame,)).start()
+        with pytest.raises(wire.WireError, match=says):
+            wire.receive(ours, time.monotonic() + 0.5)
+
+
+# ---------------------------------------------------------------- tests that ask
+
+
+SPACE = {"np": np, "__name__": "__main__"}
+OBJECTS = """
+import numpy as np
+class Walker:
+    def __init__(self, rng): self.rng, self.place = rng, 0
+    def step(self):
+        self.place += int(self.rng.choice([-1, 1]))
+        return self.place
+    def path(self): return [self, (self,)]
+class Rows(list): pass
+def walk(rng, n): return rng.normal(size=n)
+def apply(f, x): return f(x)
+def refuse(x): raise ValueError(f"bad {x}")
+def odd(): raise type("Own", (Exception,), {})("own")
+def leave(): raise SystemExit(1)
+def fill(x): x[:] = 9; return x
+rows = Rows([1, 2]); table = {"a": [1.0]}; thing = object(); log = np.log
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("w = Walker(np.random.default_rng(1)); w.step(); assert abs(w.place) == 1", None),
+        ("w = Walker(np.random.default_rng(1)); assert w.path()[1][0].step() in (-1, 1)", None),
+        ("assert [r for r in rows] == [1, 2] and len(rows) == 2 and rows[1] == 2", None),
+        ("assert table == {'a': [1.0]}", None),
+        ("assert np.isclose(log(np.e), 1)", None),
+        ("assert apply(lambda x: 3 * x, 2) == 6", None),
+        ("def triple(x):\n    return 3 * x\nassert apply(triple, 2) == 6", None),
+        ("assert apply(Walker, None).place == 0", None),
+        (
+            "a, b = (np.random.default_rng(5) for _ in range(2))\n"
+            "assert np.array_equal(walk(a, 3), b.normal(size=3))\n"
+            "assert a.normal() == b.normal()",
+            None,
+        ),
+        ("x = np.zeros(2); y = fill(x); assert y[0] == 9 and x[0] == 0", None),
+        ("try:\n    refuse(3)\nexcept ValueError as e:\n    assert str(e) == 'bad 3'", None),
+        ("odd()", "RuntimeError: own"),
+        ("leave()", "RuntimeError: 1"),
+        ("assert thing", "not <an object of type object>"),
+        ("assert thing == 1", "not <an object of type object>"),
+        ("assert thing != 1", "not <an object of type object>"),
+        ("float(thing)", "not <an object of type object>"),
+        ("np.asarray(thing, float)", "not <an object of type object>"),
+        ("assert thing < 1", "not <an object of type object>"),
+        ("Walker(None).nothing", "nothing"),
+        ("assert undefined == 1", "undefined is not defined"),
+        ("assert 1 == 2, 'no'", "AssertionError: no"),
+        ("assert __import__('os').getpid() != 1", None),
+    ],
+)
+def test_a_test_asks_the_students_process(link, code, says) -> None:
+    assert shown(link, OBJECTS) == ""
+    outputs = tester.run_test(code, "a-check", SPACE, link)
+    said = [f"{o['ename']}: {o['evalue']}" for o in outputs]
+    assert said == [] if says is None else says in said[0]
+
+
+def test_tests_leave_nothing_for_each_other(link) -> None:
+    space = dict(SPACE)
+    assert tester.run_test("leftover = 1", "a", space, link) == []
+    assert "leftover" not in space
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("f(x)", ["f", "x"]),
+        ("x = 1\nf(x)", ["f"]),
+        ("import numpy as np\nnp.sum(x)", ["x"]),
+        ("[g(i) for i in range(3)]", ["g"]),
+        ("def h(a):\n    return a + b\nh(c)", ["b", "c"]),
+        ("(lambda q: q * k)(2)", ["k"]),
+        ("class A:\n    y = z\nA()", ["z"]),
+        ("for i, j in pairs:\n    assert i == j", ["pairs"]),
+        ("with open(name) as file: file.read()", ["name"]),
+    ],
+)
+def test_names_that_a_test_needs(code, names) -> None:
+    assert tester.names_in(code) == names
+
+
+def test_a_worker_that_ends_is_replaced() -> None:
+    link = tester.Link(SMALL, ISOLATED, slot=4)
+    try:
+        assert shown(link, "kept = 41; import os") == ""
+        assert "has ended" in shown(link, "os._exit(3)")
+        assert shown(link, "print(kept + 1)") == "42\n"
+        old = tester.run_test("assert die()", "t", SPACE, link)
+        assert "not defined" in old[0]["evalue"]
+        assert shown(link, "die = lambda: os._exit(1)") == ""
+        assert "has ended" in tester.run_test("die()", "t", SPACE, link)[0]["evalue"]
+        assert tester.run_test("assert kept == 41", "t", SPACE, link) == []
+        assert len(link.trouble) == 2
+    finally:
+        link.close()
+
+
+def test_after_the_last_second_nothing_runs() -> None:
+    link = tester.Link(SMALL, ISOLATED, slot=5)
+    try:
+        link.deadline = time.monotonic()
+        said = [link.run(code)[0]["evalue"] for code in ("x = 1", "x = 2")]
+        assert said == ["time is up", "the notebook was stopped before this cell"]
+    finally:
+        link.close()
