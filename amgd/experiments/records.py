@@ -433,7 +433,10 @@ class Record:
 
     @property
     def seconds(self) -> float:
-        """Processor time of all runs, tuning included, in seconds."""
+        """Time of all runs on one core each, tuning included, in seconds by the clock.
+
+        On a busy machine it is more than the processor has spent.
+        """
         return float(sum(entry["seconds"] for entry in self.files.values()))
 
     def seeds(self, variant: str) -> tuple[int, ...]:

@@ -240,7 +240,7 @@ class Summary:
         None without a threshold.
     threshold : float or None
     seconds : float
-        Processor time of all runs of the variant, tuning not included.
+        Time of all runs of the variant on one core each, by the clock, tuning not included.
     """
 
     variant: str
