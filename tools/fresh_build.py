@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "_build"
 SOURCES = (
     "amgd/**/*",
-    "book/results/**/*",
+    "book/results/*/*.csv",
+    "book/results/*/manifest.json",
     "notebooks/coursework/pass_rates.json",
     "constraints.txt",
     "pyproject.toml",
