@@ -29,6 +29,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import Any
 
@@ -466,10 +467,27 @@ def feedback(out: Path, student: str, assignment: Assignment) -> Path:
     path = out / "feedback" / student / assignment.name / f"{assignment.notebook}.html"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(harmless_page(page), "utf8")
+    write_mathjax(out / "feedback" / MATHJAX)
     return path
 
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+def write_mathjax(path: Path) -> None:
+    """Put MathJax beside the pages, where it is installed (extra ``book``); else formulas show as TeX."""
+    with suppress(PackageNotFoundError):
+        found = [f for f in files("sphinx-mathjax-offline") or [] if f.name == "tex-svg-full.js"]
+        if found and not path.exists():
+            code = Path(str(found[0].locate())).read_text("utf8")
+            path.write_text(f"window.MathJax = {json.dumps(MATHJAX_OPTIONS)};\n{code}", "utf8")
+
+
+# The one script is MathJax, from the file beside the pages; scripts in the page do not run.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'self' file:"
+MATHJAX = "mathjax.js"
+MATHJAX_OPTIONS = {
+    "tex": {"inlineMath": [["$", "$"]]},
+    "loader": {"load": []},
+    "options": {"enableMenu": False},
+}
 ADDRESSES = (
     "href",
     "src",
@@ -508,6 +526,7 @@ def harmless_page(page: str) -> str:
         {"http-equiv": "Content-Security-Policy", "content": POLICY},
     ):
         soup.head.insert(0, soup.new_tag("meta", attrs=attributes))
+    soup.head.append(soup.new_tag("script", src=f"../../{MATHJAX}"))
     return str(soup)
 
 

@@ -12,13 +12,24 @@ pytest.importorskip("resource", reason="grading needs process limits (Linux, mac
 
 import course_build as build
 import course_grade as grading
-from course_sandbox import FULL, isolation
+from bs4 import BeautifulSoup
+from course_rates import SKIP
+from course_sandbox import FULL, Limits, isolation
 from nbgrader.api import Gradebook
 from small_course import answered, hand_in, make
 
 ISOLATED = isolation() == FULL
 # One process grades for all tests that read a result.
 pytestmark = pytest.mark.xdist_group("grading")
+
+
+def loads(page: str) -> list[str]:
+    """What a page would load or open, other than pictures in it and places in it."""
+    soup = BeautifulSoup(page, "html.parser")
+    assert not soup(["iframe", "object", "embed", "link", "base", "form"])
+    named = [t.get(a) for t in soup(True) for a in grading.ADDRESSES if t.get(a)]
+    assert not [t for t in soup("script") if t.string]
+    return [n for n in named if not n.startswith(("#", "data:image/"))]
 
 
 def by_student(rows: list[dict]) -> dict[str, dict]:
@@ -131,9 +142,8 @@ def test_feedback_shows_results_and_no_hidden_test(graded) -> None:
         )
         assert "np.random.default_rng([YEAR" not in page
         assert "dirichlet(np.ones(states)" not in page
-        assert not re.search(r"<script|<link|<iframe|https?://(?!www\.w3\.org)[^\s\"']*[\"']", page)
+        assert loads(page) == ["../../mathjax.js"]
         assert "default-src 'none'" in page
-        assert "Rubric" not in page.replace("Rubric.", "", 1) or student != "half"
     page = (graded / "feedback" / "wrong" / "1_slow_chains" / "slow_chains.html").read_text("utf8")
     assert "the uniform law is not stationary here" in page
 
@@ -146,6 +156,24 @@ def test_grading_again_keeps_marks(graded, tmp_path_factory) -> None:
     rows = by_student(grading.grade(only, graded, jobs=1, isolated=ISOLATED))
     assert rows["half"]["points"] == 19.5
     assert rows["half"]["waiting"] == 1, "a person confirms old marks for a new run"
+
+
+@pytest.mark.parametrize("assignment", build.assignments(), ids=lambda a: a.name)
+def test_every_reference_passes_where_tests_run_apart(assignment) -> None:
+    """What passes in one process passes when answers come from another; pictures are left out."""
+    source = build.source_notebook(assignment.text.read_text("utf8"), build.settings()["year"])
+    paper = grading.Paper(source, build.release_notebook(source))
+    submitted = answered(assignment)
+    submitted.cells = [c for c in submitted.cells if SKIP not in c.metadata.get("tags", [])]
+    notebook, findings = grading.merge(paper, submitted)
+    assert findings == []
+    submission = grading.Submission("perfect", assignment, notebook)
+    result = grading.run(submission, Limits(), ISOLATED, slot=0)
+    assert submission.findings == []
+    assert result is not None
+    said = {c.id: o for c in result.cells for o in c.get("outputs", []) if o.output_type == "error"}
+    assert said == {}
+    assert sum(grading.is_test(c) for c in result.cells) >= 10
 
 
 # ---------------------------------------------------------------- attacks
@@ -267,8 +295,9 @@ def bad_metadata(content: dict) -> None:
 
 def script(content: dict) -> None:
     cell(content, "s-why")["source"] = (
-        "<script>alert(1)</script> <img src='http://evil.example/a.png' onerror='alert(2)'> "
-        "![x](https://evil.example/b.png) [y](javascript:alert) <style>@import 'http://evil.example/c';</style>"
+        "![x](https://evil.example/b.png) [y](javascript:alert) [z](https://evil.example)\n\n"
+        "<script>alert(1)</script> <img src='http://evil.example/a.png' onerror='alert(2)'>\n"
+        "<style>@import 'http://evil.example/c';</style> <svg onload='alert(4)'></svg>"
     )
     cell(content, "s-double")["source"] += (
         "\nfrom IPython.display import HTML, display\ndisplay(HTML('<script>alert(3)</script>'))"
@@ -414,9 +443,9 @@ def test_an_empty_answer_waits_for_nobody(outcome) -> None:
 
 def test_feedback_carries_no_script_of_a_student(attacked) -> None:
     page = (attacked / "out" / "feedback" / "script" / "1_small" / "small.html").read_text("utf8")
-    assert not re.search(r"<script|onerror|<iframe|javascript:", page.replace("&lt;script", ""))
-    assert not re.search(r"""(src|href)=["']?(https?:)?//""", page)
-    assert "@import" not in page
+    assert loads(page) == ["../../mathjax.js"]
+    assert not re.search(r"onerror|onload|javascript:|@import|evil\.example", page)
+    assert "<script>alert" not in page
     assert "expected_by_the_hidden_test" not in page
 
 
