@@ -140,7 +140,9 @@ def test_curves_are_the_runs_on_shared_episodes() -> None:
 def test_estimate_is_the_average_update_of_the_test_episodes() -> None:
     result, problem = run(SMALL), SMALL.problem()
     seed, record = 2, 3
-    drawn = problem.sample_episodes(5, rng=gridworld._rng(SMALL, gridworld.TEST, seed), replicates=2)
+    drawn = problem.sample_episodes(
+        5, rng=gridworld._rng(SMALL, gridworld.TEST, seed), replicates=2
+    )
     for curve in result.curves.values():
         theta, updates = curve.theta[seed, record], []
         for path in drawn[record]:
