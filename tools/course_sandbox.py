@@ -194,6 +194,7 @@ def _build_tree(root: Path, megabytes: int) -> None:
     (root / "proc").mkdir()
     with contextlib.suppress(subprocess.CalledProcessError):  # containers may forbid it
         _mount("-t", "proc", "proc", str(root / "proc"))
+    _mount("-o", "remount,bind,ro", str(root))
     os.chroot(root)
     os.chdir(HOME)
 
@@ -223,13 +224,25 @@ def _is_real_root() -> bool:
     return True
 
 
-def _limit(limits: dict[str, Any]) -> None:
+def _own_tasks() -> int:
+    """Threads that this user runs already; the limit on processes counts them."""
+    found = 0
+    for path in Path("/proc").glob("[0-9]*/task"):
+        with contextlib.suppress(OSError):
+            if path.stat().st_uid == os.getuid():
+                found += len(os.listdir(path))
+    return found
+
+
+def _limit(limits: dict[str, Any], shared: bool) -> None:
+    """Set the limits; ``shared``: the user has other processes too."""
     import resource
 
+    others = _own_tasks() if shared else 0
     bounds = {
         "RLIMIT_AS": int(limits["memory_gigabytes"] * 2**30),
         "RLIMIT_CPU": int(limits["notebook_seconds"]),
-        "RLIMIT_NPROC": int(limits["processes"]),
+        "RLIMIT_NPROC": int(limits["processes"]) + others,
         "RLIMIT_FSIZE": int(limits["file_megabytes"] * 2**20),
         "RLIMIT_NOFILE": 256,
         "RLIMIT_CORE": 0,
@@ -254,7 +267,7 @@ def main() -> None:
         _build_tree(folder, limits["file_megabytes"])
     else:
         os.chdir(folder)
-    _limit(limits)
+    _limit(limits, shared=not job["isolated"])
     _give_up_rights(uid)
     os.execve(run[0], run, environment)
 

@@ -347,6 +347,10 @@ FILES = {
 }
 
 
+if not ISOLATED:  # for root, who has no limit on processes, this one would not end
+    del CODE["forks"]
+
+
 def grade_attacks(folder: Path) -> None:
     """Make the small course, hand in all attacks, and grade them."""
     assignment = make(folder / "course")

@@ -72,7 +72,7 @@ def test_the_graders_files_do_not_exist(link, path) -> None:
         "import amgd; open(amgd.__file__, 'a')",
         "import numpy; open(numpy.__file__, 'a')",
         "import os; os.mkdir('/usr/new')",
-        "import os; os.setuid(0)",
+        "import os; os.setuid(1)",
         "import os; os.chroot('/tmp')",
         "import ctypes; assert ctypes.CDLL(None).unshare(0x10000000) == 0, 'refused'",
         "import subprocess; subprocess.run(['mount', '-t', 'tmpfs', 'x', '/tmp'], check=True)",
