@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from amgd.experiments.statistics import paired_difference
+from amgd.experiments.statistics import holm, paired_difference
 
 SIZES = [
     pytest.param([1.0] * 7, id="equal"),
@@ -26,6 +26,7 @@ def test_no_level_is_exceeded(sizes) -> None:
     """Part 1: given the sizes, the share of sign patterns with p <= a is at most a."""
     patterns = np.array(list(product([1.0, -1.0], repeat=len(sizes))))
     p = np.array([p_value(pattern * sizes) for pattern in patterns])
+    assert p.min() >= 2.0 ** (1 - len(sizes))
     for a in np.unique(p):
         assert (p <= a).mean() <= a
 
@@ -39,5 +40,13 @@ def test_the_floor_is_reached_by_agreement(n) -> None:
     assert p_value(sizes) == p_value(-sizes) == floor
     assert p_value(np.r_[-sizes[:1], sizes[1:]]) > floor
     assert (floor <= 0.05) == (n >= 6)
-    m = max(1, int(2 ** (n - 1) / 20))  # the most tests that n pairs can bear
-    assert (m * floor <= 0.05) == (n >= 1 + np.log2(20 * m))
+
+
+@pytest.mark.theorem("prop-13-sign-flip")
+@pytest.mark.parametrize("m", [1, 2, 3, 5, 8, 19])
+def test_the_pairs_that_a_correction_needs(m) -> None:
+    """Part 3: the smallest of m values can pass exactly from n = 1 + log2(20 m) pairs on."""
+    for n in range(2, 13):
+        smallest = p_value(np.arange(1.0, n + 1))
+        corrected = holm([smallest] + [1.0] * (m - 1))[0]
+        assert (corrected <= 0.05) == (n >= 1 + np.log2(20 * m))
