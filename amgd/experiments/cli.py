@@ -59,6 +59,11 @@ class _Program(TyperGroup):
                 "amgd: a worker process was killed, perhaps for want of memory; the same command "
                 "goes on from the last checkpoints, try it with fewer --jobs"
             )
+        except UnicodeEncodeError as error:
+            _say(
+                f"amgd: standard output is in {error.encoding}, which lacks "
+                f"{error.object[error.start]!a}; set PYTHONIOENCODING=utf8"
+            )
         except (RecordError, ValueError, TypeError) as error:
             _say(f"amgd: {_line(error)}")
         raise typer.Exit(FAILED)
@@ -184,9 +189,9 @@ VariantsOption = Annotated[
 SEEDS = "Numbers and ranges: 5 is seed 5, 0-4 the first five, 0,3 these two."
 
 
-def _numbers(text: str) -> list[int]:
-    """Return the numbers that "0-4", "5" or "0,3" stand for, in order."""
-    found = set()
+def _ranges(text: str) -> list[range]:
+    """Return the ranges of numbers that "0-4", "5" or "0,3" stand for."""
+    found = []
     for part in text.split(","):
         ends = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
         if ends is None or (ends[2] is not None and int(ends[2]) < int(ends[1])):
@@ -194,13 +199,18 @@ def _numbers(text: str) -> list[int]:
                 f"got {text!r}, expected numbers and ranges such as 0-4 or 5 or 0,3",
                 param_hint="--seeds",
             )
-        found |= set(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
-    return sorted(found)
+        found.append(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
+    return found
 
 
 def _chosen_seeds(text: str | None, spec: Any) -> list[int]:
     known = list(range(spec.seeds))
-    return known if text is None else _known("--seeds", _numbers(text), known, f"0-{known[-1]}")
+    if text is None:
+        return known
+    ranges = _ranges(text)  # not made into lists: nothing keeps 0-9999999999 from being asked for
+    ends = [end for one in ranges for end in (one[0], one[-1])]
+    _known("--seeds", ends, known, f"0-{known[-1]}")
+    return [seed for seed in known if any(seed in one for one in ranges)]
 
 
 def _chosen_variants(text: str | None, spec: Any, option: str = "--variants") -> list[str]:
@@ -253,17 +263,23 @@ def _own(name: str, preset: Preset | None) -> bool:
     return True
 
 
-def _specifications(name: str, preset: Preset | None) -> dict[str, Any]:
-    """Return the specifications that a name stands for, by the name of their record."""
+def _specifications(name: str, preset: Preset | None, others: str = "") -> dict[str, Any]:
+    """Return the specifications that a name stands for, by the name of their record.
+
+    `others` is what else the caller would have taken, for the message.
+    """
     from amgd.experiments.specs import EXPERIMENTS, from_toml, named
 
     if _own(name, preset):
-        return {Path(name).stem: from_toml(Path(name).read_text(encoding="utf8"))}
+        try:
+            return {Path(name).stem: from_toml(Path(name).read_text(encoding="utf8"))}
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{name}: {error}") from error
     found = _experiments(name)
     if not found:
         raise typer.BadParameter(
             f"got {name!r}, expected a figure such as figure1, one of {', '.join(EXPERIMENTS)}, "
-            "or a file that ends in .toml",
+            f"or a file that ends in .toml{others}",
             param_hint="NAME",
         )
     return {one + _suffix(preset): named(one, preset or Preset.paper) for one in found}
@@ -271,18 +287,22 @@ def _specifications(name: str, preset: Preset | None) -> dict[str, Any]:
 
 def _records(name: str, preset: Preset | None, out: Path | None) -> dict[str, Record]:
     """Return the records that a name stands for, by their names; each must be there."""
-    from amgd.experiments.records import MANIFEST, Record
+    from amgd.experiments.records import Record
 
     folder = _folder(out)
+    return {one: Record(folder / one) for one in _places(name, preset, folder)}
+
+
+def _places(name: str, preset: Preset | None, folder: Path) -> list[str]:
+    """Return the names of the records that a name stands for, whether they are there or not."""
+    from amgd.experiments.records import MANIFEST
+
     if _own(name, preset):
-        names = [Path(name).stem]
-    else:
-        names = [one + _suffix(preset) for one in _experiments(name)]
+        return [Path(name).stem]
+    names = [one + _suffix(preset) for one in _experiments(name)]
     if not names and (folder / name / MANIFEST).exists():
-        names = [name]
-    if not names:
-        _specifications(name, preset)  # says what is expected
-    return {one: Record(folder / one) for one in names}
+        return [str(Path(name))]  # without a slash at its end
+    return names or list(_specifications(name, preset, f", or a record in {folder}"))
 
 
 # --- list ------------------------------------------------------------------------------------------
@@ -512,18 +532,6 @@ def status(
         raise typer.Exit(FAILED)
 
 
-def _places(name: str, preset: Preset | None, folder: Path) -> list[str]:
-    """Return the names of the records that a name stands for, whether they are there or not."""
-    from amgd.experiments.records import MANIFEST
-
-    if _own(name, preset):
-        return [Path(name).stem]
-    names = [one + _suffix(preset) for one in _experiments(name)]
-    if not names and (folder / name / MANIFEST).exists():
-        return [name]
-    return names or list(_specifications(name, preset))  # which says what is expected
-
-
 def _state(record: Record, variants: Sequence[str]) -> str:
     """Say how much of some variants is recorded."""
     from amgd.experiments.progress import duration, planned_rows, rows_done
@@ -604,7 +612,7 @@ def figure(
     for one, record in records.items():
         shown = None if variants is None else _chosen_variants(variants, record.spec)
         drawn = figures.record_figure(record, column=column, variants=shown)
-        path = Path(f"{one}.svg") if to is None else to
+        path = Path(f"{Path(one).name}.svg") if to is None else to
         drawn.savefig(path)
         plt.close(drawn)
         print(path)

@@ -488,7 +488,7 @@ class Record:
 def _read_manifest(path: Path) -> dict[str, Any]:
     file = path / MANIFEST
     try:
-        manifest = json.loads(file.read_text())
+        manifest = json.loads(file.read_text(encoding="utf8"))
         _check_manifest(manifest)
     except FileNotFoundError:
         raise RecordError(
@@ -593,6 +593,8 @@ def _write_manifest(
 
 def _difference(recorded: Spec, spec: Spec) -> str:
     """Say in which fields two specifications differ."""
+    if type(recorded) is not type(spec):
+        return f"kind: {to_plain(recorded)['kind']} there"
     old, new = ({**plain, **plain.get("training", {})} for plain in map(to_plain, (recorded, spec)))
     names = sorted(n for n in old.keys() | new.keys() if old.get(n) != new.get(n))
     return ", ".join(f"{n}: {old.get(n)} there" for n in names if n != "training")

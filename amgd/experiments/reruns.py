@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from amgd import _checks as check
 from amgd.experiments.gridworld import run
 from amgd.experiments.records import Record, surroundings
-from amgd.experiments.runner import _grid_world_outcome, _training_outcome
+from amgd.experiments.runner import grid_world_columns, training_columns
 from amgd.experiments.specs import GridWorldSpec
 from amgd.reinforce.training import Diverged, Trainer
 
@@ -90,7 +90,7 @@ def rerun(
     check.integer("rows", rows, 1, "there is nothing to compare in none")
     if isinstance(record.spec, GridWorldSpec):
         curve = run(replace(record.spec, methods=(variant,)))[variant]
-        return {seed: _grid_world_outcome(curve, seed, 0.0, {}).columns for seed in seeds}
+        return {seed: grid_world_columns(curve, seed) for seed in seeds}
     rate = _rate(record, variant)
     return {seed: _train(record, variant, seed, rate, rows) for seed in seeds}
 
@@ -118,8 +118,8 @@ def _train(
         while trainer.k < rows and not trainer.done:
             trainer.advance()
     except Diverged as error:
-        return _training_outcome(error.log, 0, None).columns
-    return _training_outcome(trainer.log, 0, None).columns
+        return training_columns(error.log, 0)
+    return training_columns(trainer.log, 0)
 
 
 def first_difference(

@@ -120,24 +120,25 @@ def _run_grid_world(task: Task) -> tuple[list[Outcome], Tuning | None]:
     curve = run(replace(task.spec, methods=(task.variant,)))[task.variant]
     seconds = (time.perf_counter() - begin) / task.spec.seeds
     where = surroundings()
-    outcomes = [_grid_world_outcome(curve, seed, seconds, where) for seed in task.seeds]
+    outcomes = []
+    for seed in task.seeds:
+        lost = f"in episode {curve.diverged[seed]}" if seed in curve.diverged else None
+        outcomes.append(Outcome(seed, grid_world_columns(curve, seed), seconds, lost, where))
     return outcomes, curve.tuning
 
 
-def _grid_world_outcome(curve: Curve, seed: int, seconds: float, where: dict[str, Any]) -> Outcome:
+def grid_world_columns(curve: Curve, seed: int) -> dict[str, NDArray[Any]]:
+    """Return what is recorded of a run of the grid world: no rows if it diverged."""
     theta_names = [f"theta{i}" for i in range(curve.theta.shape[-1])]
-    columns: dict[str, NDArray[Any]]
     if seed in curve.diverged:
-        columns = {n: np.zeros(0) for n in ("episode", "neu", "neu_estimate", *theta_names)}
-        return Outcome(seed, columns, seconds, f"in episode {curve.diverged[seed]}", where)
+        return {n: np.zeros(0) for n in ("episode", "neu", "neu_estimate", *theta_names)}
     i = curve.seeds.index(seed)
-    columns = {
+    return {
         "episode": curve.episodes,
         "neu": curve.neu[i],
         "neu_estimate": curve.neu_estimate[i],
         **dict(zip(theta_names, curve.theta[i].T, strict=True)),
     }
-    return Outcome(seed, columns, seconds, None, where)
 
 
 def _run_training(task: Task, folder: Path, checkpoint_seconds: float) -> list[Outcome]:
@@ -186,10 +187,13 @@ def _train(trainer: Trainer, task: Task, folder: Path, checkpoint_seconds: float
 
 
 def _training_outcome(log: TrainingLog, i: int, diverged: str | None) -> Outcome:
-    columns: dict[str, NDArray[Any]] = {"k": np.arange(len(log))}
-    columns |= {name: values[i] for name, values in log.columns.items()}
     seconds = float(log.seconds["total"].sum()) / len(log.runs)
-    return Outcome(log.runs[i], columns, seconds, diverged, surroundings())
+    return Outcome(log.runs[i], training_columns(log, i), seconds, diverged, surroundings())
+
+
+def training_columns(log: TrainingLog, i: int) -> dict[str, NDArray[Any]]:
+    """Return what is recorded of the i-th run of a log."""
+    return {"k": np.arange(len(log)), **{name: rows[i] for name, rows in log.columns.items()}}
 
 
 def _checkpoint(task: Task, seed: int, folder: Path) -> tuple[Path, dict[str, Any]]:

@@ -248,6 +248,7 @@ def test_run_parts(tmp_path, options, seeds, variants):
         ("--seeds", "0,,1", "numbers and ranges"),
         ("--seeds", "-1", "numbers and ranges"),
         ("--seeds", "0-3", "got 3, which the specification does not have; expected some of 0-2"),
+        ("--seeds", "0-9999999999999", "got 9999999999999, which"),  # at once, no list of them
         ("--variants", "plain,theorem1", "got 'theorem1'"),
         ("--variants", "", "expected some of plain, accelerated"),
         ("--jobs", "0", "got 0, expected 1, 2"),
@@ -270,6 +271,7 @@ def test_unknown_names_are_refused(tmp_path, command):
     error = refused(command, "figure9", "--out", tmp_path, code=2)
     assert "got 'figure9'" in error
     assert "figure3-ant" in error
+    assert (f"a record in {tmp_path}" in " ".join(error.split())) == (command != "run")
 
 
 def test_records_go_to_the_book_if_it_is_there(tmp_path, monkeypatch):
@@ -341,7 +343,9 @@ def test_own_specification(tmp_path, monkeypatch):
 def test_bad_specifications_are_refused(tmp_path, text, message):
     path = tmp_path / "mine.toml"
     path.write_bytes(text.encode(errors="surrogateescape"))
-    assert message in refused("run", path, "--out", tmp_path)
+    error = refused("run", path, "--out", tmp_path)
+    assert message in error
+    assert str(path) in error
 
 
 def test_files_of_specifications_are_refused(tmp_path, long):
@@ -693,6 +697,15 @@ def test_figure_of_a_column_and_some_variants(made, tmp_path, monkeypatch):
     assert "--variants" in refused(*command, "--variants", "speed", code=2)
 
 
+@pytest.mark.parametrize("name", ["figure1-grid10-smoke/", "./figure1-grid10-smoke", "absolute"])
+def test_record_whose_name_a_shell_completed(copy, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    if name == "absolute":
+        name = copy / "figure1-grid10-smoke"
+    assert amgd("figure", name, "--out", copy).out == "figure1-grid10-smoke.svg\n"
+    assert Path("figure1-grid10-smoke.svg").exists()
+
+
 def test_figure_of_several_panels(copy, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(copy / "figure1-grid10-smoke", copy / "figure1-grid50-smoke")
@@ -728,6 +741,31 @@ def test_table(made):
         assert amgd(*command, *options).out == f"figure2-cartpole-smoke\n\n{expected}\n\n"
     assert "--against" in refused(*command, "--against", "speed", code=2)
     assert "column" in refused(*command, "--column", "speed")
+
+
+def test_table_where_the_encoding_has_no_plus_minus(made):
+    done = subprocess.run(
+        [*PROGRAM, "table", "figure1-grid10-smoke", "--out", made[0]],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("amgd: standard output is in ascii, which lacks '\\xb1'")
+    assert done.stderr.endswith("set PYTHONIOENCODING=utf8\n")
+
+
+@pytest.mark.parametrize("command", ["status", "table", "check"])
+def test_records_are_read_as_utf8_everywhere(made, command):
+    done = subprocess.run(
+        [sys.executable, "-X", "warn_default_encoding", "-c",
+         "import warnings; from amgd.experiments.cli import app; "
+         "warnings.filterwarnings('error', category=EncodingWarning, module='amgd'); app()",
+         command, "figure1-grid10-smoke", "--out", made[0]],
+        capture_output=True,
+        text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("command", ["table", "figure", "check"])

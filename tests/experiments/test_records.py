@@ -187,6 +187,11 @@ def test_surroundings_are_what_a_manifest_accepts(tmp_path):
 
 
 # --- another one's folder --------------------------------------------------------------------------
+def test_another_kind_of_experiment_is_refused_without_a_list_of_all_fields(record):
+    with pytest.raises(RecordError, match=r"they differ in kind: gridworld there\)"):
+        Record.create(record.path, named("figure2-cartpole", "smoke"))
+
+
 def test_another_specification_is_refused(record):
     other = named("figure1-grid10", "paper")
     before = files(record.path)
