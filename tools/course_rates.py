@@ -43,6 +43,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from course_build import (
     COURSE,
     YEAR,
@@ -144,7 +145,10 @@ class Script:
         space: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
         for name, is_test, code in self.cells:
             try:
-                with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+                with contextlib.ExitStack() as ours:  # what a notebook sets for itself
+                    ours.enter_context(warnings.catch_warnings())
+                    ours.enter_context(np.printoptions())
+                    ours.enter_context(contextlib.redirect_stdout(io.StringIO()))
                     warnings.simplefilter("ignore")
                     exec(code, space)
             except Exception as error:

@@ -20,7 +20,7 @@ from small_course import answered, hand_in, make
 
 ISOLATED = isolation() == FULL
 # One process grades for all tests that read a result.
-pytestmark = pytest.mark.xdist_group("grading")
+pytestmark = pytest.mark.xdist_group("course")
 
 
 def loads(page: str) -> list[str]:
