@@ -388,6 +388,11 @@ class ReinforceSpec:
         for name, least in (("seeds", 2), ("tuning_seeds", 1)):
             value = check.integer(name, getattr(self, name), least, "it counts runs")
             object.__setattr__(self, name, value)
+        if self.seeds > FIRST_TUNING_RUN:
+            raise ValueError(
+                f"seeds must be at most {FIRST_TUNING_RUN}: got {self.seeds}; runs from there on "
+                "are for tuning"
+            )
         if self.threshold is not None:
             threshold = check.real("threshold", self.threshold, "195 is CartPole's")
             object.__setattr__(self, "threshold", threshold)

@@ -412,6 +412,7 @@ def test_plain_data_is_refused(data, error, words):
         ),
         ({"rates": (0.1, 0.1)}, ValueError, "rates lists a value twice"),
         ({"seeds": 1}, ValueError, "seeds must be at least 2: got 1"),
+        ({"seeds": 1001}, ValueError, "seeds must be at most 1000: got 1001"),
         ({"tuning_seeds": 0}, ValueError, "tuning_seeds must be at least 1: got 0"),
         ({"threshold": "195"}, TypeError, "threshold must be a real number"),
         ({"threshold": float("inf")}, ValueError, "threshold must lie in"),
