@@ -456,7 +456,7 @@ def _grid_world(preset: str, panel: GridWorldSpec) -> GridWorldSpec:
     return replace(panel, methods=METHODS)
 
 
-def _classic_control(preset: str, **paper: Any) -> ReinforceSpec:
+def _classic_control(preset: str, book: dict[str, int], **paper: Any) -> ReinforceSpec:
     """Return a panel of Figure 2; the paper's batch is 25 and its evaluation 50 episodes."""
     rates, accelerated = paper.pop("rates"), paper.pop("accelerated_rates")
     threshold = paper.pop("threshold")
@@ -466,8 +466,9 @@ def _classic_control(preset: str, **paper: Any) -> ReinforceSpec:
         sizes |= {"seeds": 3, "tuning_seeds": 2}
         rates, accelerated = rates[:2], accelerated[:2]
     elif preset == "book":
-        paper |= {"iterations": paper["iterations"] // 4, "evaluation_episodes": 25}
-        rates, accelerated = rates[1::2], accelerated[1::2]
+        paper |= book
+        sizes |= {"tuning_seeds": 3}
+        rates, accelerated = rates[2:4], accelerated[2:4]
     return ReinforceSpec(
         training=_training(initial="shared", **paper),
         rates=rates,
@@ -502,6 +503,7 @@ EXPERIMENTS: Mapping[str, Callable[[str], Spec]] = {
     "figure1-grid50": lambda preset: _grid_world(preset, FIGURE1[1]),
     "figure2-cartpole": lambda preset: _classic_control(
         preset,
+        book={"iterations": 30, "batch": 25, "evaluation_episodes": 25},
         environment="CartPole-v0",
         hidden=(8,),
         iterations=200,
@@ -512,6 +514,7 @@ EXPERIMENTS: Mapping[str, Callable[[str], Spec]] = {
     ),
     "figure2-acrobot": lambda preset: _classic_control(
         preset,
+        book={"iterations": 10, "batch": 10, "evaluation_episodes": 10},
         environment="Acrobot-v1",
         hidden=(16,),
         iterations=100,
