@@ -44,8 +44,9 @@ book: $(INSTALLED)
 
 test: test-code test-notebooks test-book
 
+# By files: the tests of a file share what is costly to make, such as a graded course.
 test-code: $(INSTALLED)
-	$(BIN)/python -m pytest tests amgd --ignore=tests/book -n 2 --dist loadgroup
+	$(BIN)/python -m pytest tests amgd --ignore=tests/book -n 2 --dist loadfile
 
 # The notebooks run once, as nbmake's tests; what they gave is handed to the book build.
 test-notebooks: $(INSTALLED)

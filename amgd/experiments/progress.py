@@ -44,7 +44,7 @@ def planned_rows(spec: Spec, variants: Iterable[str], seeds: Iterable[int]) -> d
     >>> planned_rows(named("figure1-grid10", "smoke"), ["plain"], [0, 2])
     {'plain-seed00': 5, 'plain-seed02': 5}
     >>> list(planned_rows(named("figure2-cartpole", "smoke"), ["tuned"], [0]))[:2]
-    ['tuning-0.1-seed1000', 'tuning-0.1-seed1001']
+    ['tuning-0.01-seed1000', 'tuning-0.01-seed1001']
     """
     numbers = list(seeds)
     plan: dict[str, int] = {}

@@ -8,12 +8,13 @@ import course_build as build
 import nbformat
 from nbformat import NotebookNode
 
-TOML = """
+CELL_SECONDS = 6
+TOML = f"""
 year = 2030
 pass_share = 0.5
 [limits]
 notebook_seconds = 120
-cell_seconds = 6
+cell_seconds = {CELL_SECONDS}
 memory_gigabytes = 2
 processes = 40
 file_megabytes = 5

@@ -22,7 +22,6 @@ from course_sandbox import FULL, Limits, Sandbox, isolation
 ROOT = Path(__file__).resolve().parents[2]
 ISOLATED = isolation() == FULL
 isolated_only = pytest.mark.skipif(not ISOLATED, reason="this machine cannot isolate processes")
-pytestmark = pytest.mark.xdist_group("course")
 SMALL = Limits(
     notebook_seconds=120, cell_seconds=20, memory_gigabytes=2, processes=40, file_megabytes=5
 )
