@@ -11,18 +11,19 @@ import mujoco
 import numpy as np
 from PIL import Image
 
-ROBOTS = ("Swimmer-v5", "Walker2d-v5", "HalfCheetah-v5", "Ant-v5")
+# Seconds of full, constant torques, until all limbs show.
+ROBOTS = {"Swimmer-v5": 0.5, "Walker2d-v5": 0.04, "HalfCheetah-v5": 0.15, "Ant-v5": 0.15}
 WIDTH, HEIGHT = 480, 360
 PICTURE = Path(__file__).resolve().parents[1] / "book" / "_static" / "robots.png"
 
 
-def frame(name: str) -> np.ndarray:
-    """Return the picture of a robot after 0.15 s of full, constant torques, (H, W, 3)."""
+def frame(name: str, seconds: float) -> np.ndarray:
+    """Return the picture of a robot after some seconds of full, constant torques, (H, W, 3)."""
     env = gymnasium.make(name, render_mode="rgb_array", width=WIDTH, height=HEIGHT)
     env.reset(seed=0)
     torques = np.where(np.arange(env.action_space.shape[0]) % 2, -1.0, 1.0)
     robot = env.unwrapped
-    for _ in range(round(0.15 / robot.dt)):
+    for _ in range(round(seconds / robot.dt)):
         robot.step(torques)
     picture = env.render()
     env.close()
@@ -32,7 +33,7 @@ def frame(name: str) -> np.ndarray:
 def main() -> None:
     """Write the four pictures into one, two by two."""
     mujoco.set_mju_user_warning(lambda text: None)  # half_cheetah.xml has a deprecated attribute
-    frames = [frame(name) for name in ROBOTS]
+    frames = [frame(*robot) for robot in ROBOTS.items()]
     rows = [np.hstack(frames[:2]), np.hstack(frames[2:])]
     Image.fromarray(np.vstack(rows)).save(PICTURE, optimize=True)
     print(PICTURE)
