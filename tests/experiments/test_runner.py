@@ -246,7 +246,7 @@ def test_a_dask_cluster_gives_the_same(uninterrupted, tmp_path):
     from distributed import Client, LocalCluster
 
     cluster = LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     )
     with cluster, Client(cluster), joblib.parallel_config(backend="dask"):
         for name, spec in SPECS.items():
