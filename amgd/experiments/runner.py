@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
+import torch
 from filelock import FileLock, Timeout
 from joblib.externals.loky.backend.process import LokyProcess
 from numpy.typing import NDArray
@@ -203,14 +204,16 @@ def _checkpoint(task: Task, seed: int, folder: Path) -> tuple[Path, dict[str, An
     return folder / f"{stem}.pt", owner
 
 
+_BY_RUN = ("runs", "policies", "optimizers", "baselines")  # what a state lists run by run
+
+
 def _split(state: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Return the state of each run of a trainer; its seconds are shared out evenly."""
     n = len(state["runs"])
     for i in range(n):
         yield {
             "k": state["k"],
-            **{name: state[name][i : i + 1] for name in ("runs", "policies", "optimizers")},
-            "baselines": state["baselines"][i : i + 1],
+            **{name: state[name][i : i + 1] for name in _BY_RUN},
             "columns": {
                 c: [row[i : i + 1] for row in rows] for c, rows in state["columns"].items()
             },
@@ -223,10 +226,7 @@ def _join(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
     first = states[0]
     return {
         "k": first["k"],
-        **{
-            name: [one for state in states for one in state[name]]
-            for name in ("runs", "policies", "optimizers", "baselines")
-        },
+        **{name: [one for state in states for one in state[name]] for name in _BY_RUN},
         "columns": {
             c: [list(chain(*rows)) for rows in zip(*(s["columns"][c] for s in states), strict=True)]
             for c in first["columns"]
@@ -461,8 +461,6 @@ def checkpointed_rows(record: Record) -> dict[str, int]:
     ...     checkpointed_rows(Record.create(folder, named("figure3-ant", "smoke")))
     {}
     """
-    import torch
-
     found = {}
     for path in sorted((record.path / CHECKPOINTS).glob("*.pt")):
         try:
