@@ -497,9 +497,7 @@ class _Transitions:
     phi: FloatArray  # (d, length, N)
     difference: FloatArray  # (d, length, N): phi(s) - discount phi(s')
     reward: FloatArray  # (length, N)
-    live: (
-        NDArray[np.bool_] | None
-    )  # (length, N): not from a terminal state; None: no path reaches one
+    live: NDArray[np.bool_] | None  # (length, N): not from a terminal state; None: all are live
 
     @classmethod
     def of(cls, problem: TDProblem, paths: IntArray) -> _Transitions:
