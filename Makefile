@@ -22,7 +22,7 @@ help:
 	@echo "make book   build the HTML pages and print the file to open"
 	@echo "make test   run every test: package, theorems, notebooks, built pages"
 	@echo "make lab    open the notebooks in Jupyter"
-	@echo "make paper  run what the records of the paper's experiments lack (days on two cores)"
+	@echo "make paper  run what the records of the paper's experiments lack (many hours on two cores)"
 	@echo "make sync   write notebooks/*.ipynb anew from their text in notebooks/src"
 	@echo "make lint   check format, style and types"
 	@echo "make bench  time the package against its peers"

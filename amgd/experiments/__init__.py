@@ -12,5 +12,5 @@
 - :mod:`amgd.experiments.progress`: a bar or plain lines;
 - :mod:`amgd.experiments.cli`: the command ``amgd``.
 
-All but the first, second and `statistics` need the extra: ``pip install "amgd[experiments]"``.
+The runner, checkpoints, reruns, progress, figures and the command need the extra: ``pip install "amgd[experiments]"``.
 """

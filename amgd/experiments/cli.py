@@ -127,7 +127,7 @@ def main(
         amgd table figure2-cartpole --preset smoke
 
     \b
-    The experiments of the paper, which take days:
+    The experiments of the paper, which take many hours:
         amgd run figure1 figure2 figure3
 
     A run can be stopped at any moment. The same command goes on from there, and the finished record

@@ -1,6 +1,6 @@
 """The pictures of the book: one style, and one function that draws every curve.
 
-Needs matplotlib (``pip install "amgd[notebooks]"``).
+Needs matplotlib (``pip install "amgd[experiments]"``).
 """
 
 from __future__ import annotations

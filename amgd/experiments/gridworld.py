@@ -1,4 +1,4 @@
-r"""Run a specification and compare its methods.
+r"""Run the grid world of Figure 1 and compare its methods.
 
 **Streams.** Seed i of the reported runs draws its training episodes from the spawn key
 (TRAINING, i) and its test episodes from (TEST, i); the grids are tried on (TUNING, i).

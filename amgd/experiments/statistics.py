@@ -4,7 +4,7 @@ A result is an array with one row for each independent run (a seed, a replicate)
 Intervals are Student's: for :math:`n` runs with mean :math:`m` and standard deviation :math:`s` the band is
 :math:`m \pm t_{n-1} s / \sqrt n`. With ten runs a normal interval or a percentile bootstrap covers too little.
 
-A learning curve is compared by one number, chosen before the runs: its mean height
+A learning curve is compared by one number, to be chosen before the runs: its mean height
 (`area_under_curve`) or the first row at a threshold (`first_passage`).
 Several comparisons in one table are corrected by Holm's method (`holm`).
 """

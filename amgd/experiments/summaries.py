@@ -2,7 +2,8 @@ r"""What a record says: a line for each variant, comparisons on shared seeds, wo
 
 **One number a run.**  A run is summed up by the mean height of its curve after row 0, the start
 that all variants share (`amgd.experiments.statistics.area_under_curve`).
-It rewards an early rise as well as a high end, and it is what the grids were tuned by.
+It rewards an early rise as well as a high end.  The grids are tuned by it too: that row 0 counts there
+changes no order, since all steps of a grid share it.
 
 **Pairs.**  Seed i of every variant has the same random streams, so a comparison takes the
 differences on the seeds that both variants finished.
