@@ -178,6 +178,11 @@ def _build_tree(root: Path, megabytes: int) -> None:
     """A file tree with nothing of the grader's in it."""
     _mount("--make-rprivate", "/")
     _mount("-t", "tmpfs", "-o", "size=16m,mode=755", "tmpfs", str(root))
+    # The folders to write in come first: Python or the project may lie below one of them.
+    for folder in ("tmp", "dev/shm", HOME.removeprefix("/")):
+        (root / folder).mkdir(parents=True)
+        options = f"size={megabytes}m,mode=1777,nosuid,nodev"
+        _mount("-t", "tmpfs", "-o", options, "tmpfs", str(root / folder))
     for path in _readable():
         _show(path, root / path.relative_to("/"))
     for name in ("course_worker.py", "course_wire.py"):
@@ -187,10 +192,6 @@ def _build_tree(root: Path, megabytes: int) -> None:
         target.parent.mkdir(exist_ok=True)
         target.touch()
         _mount("--bind", f"/dev/{device}", str(target))
-    for folder in ("tmp", "dev/shm", HOME.removeprefix("/")):
-        (root / folder).mkdir(parents=True)
-        options = f"size={megabytes}m,mode=1777,nosuid,nodev"
-        _mount("-t", "tmpfs", "-o", options, "tmpfs", str(root / folder))
     (root / "proc").mkdir()
     with contextlib.suppress(subprocess.CalledProcessError):  # containers may forbid it
         _mount("-t", "proc", "proc", str(root / "proc"))

@@ -4,9 +4,13 @@ import base64
 import json
 import socket
 import struct
+import subprocess
 import sys
+import tempfile
 import threading
 import time
+import venv
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +22,7 @@ pytest.importorskip("resource", reason="grading needs process limits (Linux, mac
 import course_tester as tester
 import course_wire as wire
 from course_sandbox import FULL, Limits, Sandbox, isolation
+from course_sandbox import _namespaces as namespaces
 
 ROOT = Path(__file__).resolve().parents[2]
 ISOLATED = isolation() == FULL
@@ -101,6 +106,28 @@ def test_the_graders_environment_is_not_passed_on(link, monkeypatch) -> None:
         assert shown(other, "import os; print('SECRET_OF_THE_GRADER' in os.environ)") == "False\n"
     finally:
         other.close()
+
+
+@isolated_only
+def test_a_project_below_tmp_is_isolated_too() -> None:
+    """The sandbox has a /tmp of its own; the Python that runs there may lie below that of the host."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        venv.create(f"{place}/venv", with_pip=False)
+        python = f"{place}/venv/bin/python"
+        report = (
+            "import os, sys; open('/tmp/notes', 'w').close();"
+            "assert sys.prefix != sys.base_prefix and not os.access(sys.prefix, os.W_OK);"
+            "print(sorted(os.listdir('/tmp')))"
+        )
+        folder = Path(place, "root")
+        folder.mkdir()
+        job = {"folder": str(folder), "uid": 60000, "limits": asdict(SMALL), "isolated": True}
+        job["run"] = [python, "-I", "-c", report]
+        script = str(ROOT / "tools/course_sandbox.py")
+        done = subprocess.run(
+            [*namespaces(), python, "-I", script, json.dumps(job)], capture_output=True, text=True
+        )
+        assert done.stdout == f"{sorted([Path(place).name, 'notes'])}\n", done.stderr
 
 
 def test_what_a_course_needs_works(link) -> None:
