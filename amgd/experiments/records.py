@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from amgd import _checks as check
 from amgd.experiments.specs import Spec, from_plain, spec_hash, to_plain
 
-__all__ = ["Curves", "Record", "RecordError", "write_atomic"]
+__all__ = ["Curves", "Record", "RecordError", "surroundings", "write_atomic"]
 
 FORMAT = 1
 MANIFEST = "manifest.json"

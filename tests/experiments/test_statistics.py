@@ -18,6 +18,12 @@ from amgd.experiments.statistics import (
 )
 
 
+def test_the_largest_numbers_have_finite_statistics() -> None:
+    values = np.full(1000, 9.9e149) * np.resize([1, -1], 1000)
+    assert np.isfinite(mean_band(values).high)
+    assert np.isfinite(paired_difference(values[:8], -values[:8]).difference.high)
+
+
 @pytest.mark.parametrize(("n", "level"), [(2, 0.9), (5, 0.5), (10, 0.9), (30, 0.99)])
 def test_band_is_students_interval(n: int, level: float) -> None:
     samples = np.random.default_rng(n).normal(size=(n, 3))
@@ -177,6 +183,8 @@ def test_sign_flip_of_many_runs_is_deterministic_and_close_to_the_t_test() -> No
         (lambda: area_under_curve([0, 1], [[1.0, 2.0, 3.0]]), "one row a run"),
         (lambda: area_under_curve([0, 0], [[1.0, 2.0]]), "k must increase: entry 1 is 0 after 0"),
         (lambda: area_under_curve([0, 1], [[1.0, np.nan]]), "run 0 holds nan"),
+        (lambda: mean_band([1.0, -1e150]), "below 1e\\+150 in size: run 1 holds -1e\\+150"),
+        (lambda: paired_difference([1e308, 1], [-1e308, 1]), "first must be finite and below"),
         (lambda: area_under_curve([], [[]]), "k must not be empty"),
         (lambda: area_under_curve([0, 1], [[1.0, 2.0]], rule="left"), "rule must be one of"),
         (lambda: first_passage([1, 0], [[1.0, 2.0]], 0.0), "k must increase"),
