@@ -81,6 +81,11 @@ class Assignment:
         """Planted wrong solutions."""
         return sorted((self.course / "wrong" / self.name).glob("*.py"))
 
+    @property
+    def right(self) -> list[Path]:
+        """Planted right solutions, in other styles than the reference."""
+        return sorted((self.course / "right" / self.name).glob("*.py"))
+
 
 def settings(course: Path = COURSE) -> dict[str, Any]:
     """Read ``course.toml``."""

@@ -1,8 +1,9 @@
 """Measure how fair the tests of the coursework are.
 
-The reference solution of an assignment must pass all its tests in (nearly) every year, and each planted wrong solution
-must lose points. Here a notebook is run as a script, without a kernel, once for each of many years: the year is the
-seed of data and tests.
+The reference solution of an assignment must pass all its tests in (nearly) every year, each planted wrong solution
+must lose points, and each planted right solution, which is written in another style than the reference, must lose none.
+Here a notebook is run as a script, without a kernel, once for each of many years: the year is the seed of data and
+tests.
 
 A planted wrong solution is a file ``wrong/<assignment>/<name>.py``. Its docstring tells the mistake and what the first
 test that fails should say; sections ``# %% <cell>`` replace solution cells of the source::
@@ -17,6 +18,8 @@ test that fails should say; sections ``# %% <cell>`` replace solution cells of t
     def distance(P, k): ...
 
 ``says`` is part of the message that a student reads; a mistake that only hidden tests find has no such line.
+A planted right solution is a file ``right/<assignment>/<name>.py`` of the same form. Its docstring tells in what it
+differs from the reference, and no test.
 
     python tools/course_rates.py                        measure all, write pass_rates.json
     python tools/course_rates.py 1_slow_chains          measure one
@@ -60,12 +63,12 @@ YEARS = 100
 
 
 @dataclass(frozen=True)
-class Wrong:
-    """A planted wrong solution."""
+class Planted:
+    """A planted solution: a wrong one names the test that catches it, a right one has none."""
 
     name: str
-    mistake: str
-    caught_by: str
+    about: str  # the mistake of a wrong one, the style of a right one
+    caught_by: str | None
     says: str | None
     cells: dict[str, str] = field(hash=False)
 
@@ -78,20 +81,22 @@ class Failure:
     message: str
 
 
-def read_wrong(path: Path) -> Wrong:
-    """Read a planted wrong solution."""
+def read_planted(path: Path) -> Planted:
+    """Read a planted solution; it is wrong or right by its folder."""
     text = path.read_text("utf8")
     doc = ast.get_docstring(ast.parse(text)) or ""
     keys = dict(re.findall(r"^(caught by|says): (.+)$", doc, re.M))
     sections = re.split(r"^# %% (\S+)\n", text, flags=re.M)[1:]
     cells = {name: body.strip() for name, body in zip(sections[::2], sections[1::2], strict=True)}
-    if "caught by" not in keys or not cells:
+    kind = path.parent.parent.name
+    told = {"wrong": "caught by" in keys, "right": not keys}
+    if not doc or not cells or not told[kind]:
         raise ValueError(
-            f"{path.name} must tell 'caught by: <test cell>' in its docstring and hold a section "
-            f"'# %% <solution cell>': got keys {sorted(keys)} and sections {sorted(cells)}"
+            f"{path.name} must have a docstring, which tells 'caught by: <test cell>' if and only if the solution is "
+            f"wrong, and hold a section '# %% <solution cell>': got a {kind} solution with keys {sorted(keys)} and "
+            f"sections {sorted(cells)}"
         )
-    mistake = doc.splitlines()[0]
-    return Wrong(path.stem, mistake, keys["caught by"], keys.get("says"), cells)
+    return Planted(path.stem, doc.splitlines()[0], keys.get("caught by"), keys.get("says"), cells)
 
 
 @functools.cache
@@ -173,48 +178,63 @@ def digest(assignment: Assignment) -> str:
     """Hash of all code that the rates depend on."""
     notebook = source_notebook(assignment.text.read_text("utf8"), year=0)
     code = [c.source for c in notebook.cells if c.cell_type == "code"]
-    code += [p.name + p.read_text("utf8") for p in assignment.wrong]
+    code += [p.name + p.read_text("utf8") for p in assignment.wrong + assignment.right]
     return hashlib.sha256("\0".join(code).encode()).hexdigest()[:16]
 
 
 def measure(assignment: Assignment, years: list[int], jobs: int) -> dict[str, Any]:
-    """Pass rate of the reference and fail rate of each wrong solution."""
-    candidates = {None: None} | {w: w.cells for w in map(read_wrong, assignment.wrong)}
+    """Pass rates of the reference and of each right solution, fail rate of each wrong one."""
+    planted = [*map(read_planted, assignment.wrong + assignment.right)]
     chunks = [years[i::jobs] for i in range(jobs) if years[i::jobs]]
     with ProcessPoolExecutor(jobs) as pool:
         runs = {
-            wrong: [pool.submit(first_failures, assignment, chunk, cells) for chunk in chunks]
-            for wrong, cells in candidates.items()
+            solution: [pool.submit(first_failures, assignment, chunk, cells) for chunk in chunks]
+            for solution, cells in [(None, None), *((p, p.cells) for p in planted)]
         }
         results = {
-            wrong: [r for part in parts for r in part.result()] for wrong, parts in runs.items()
+            solution: Counter(r for part in parts for r in part.result())
+            for solution, parts in runs.items()
         }
+    passed = {solution: found.pop(None, 0) for solution, found in results.items()}
     entry: dict[str, Any] = {
         "digest": digest(assignment),
         "years": [years[0], years[-1]],
-        "reference": {"passed": results.pop(None).count(None), "runs": len(years)},
+        "reference": {"passed": passed[None], "runs": len(years)},
         "wrong": {},
+        "right": {},
     }
-    for wrong, found in results.items():
-        caught = Counter(name for name in found if name is not None)
-        entry["wrong"][wrong.name] = {
-            "mistake": wrong.mistake,
-            "failed": sum(caught.values()),
-            "runs": len(years),
-            "caught_by": dict(sorted(caught.items())),
-        }
+    for solution in planted:
+        caught_by = dict(sorted(results[solution].items()))
+        if solution.caught_by:
+            entry["wrong"][solution.name] = {
+                "mistake": solution.about,
+                "failed": len(years) - passed[solution],
+                "runs": len(years),
+                "caught_by": caught_by,
+            }
+        else:
+            entry["right"][solution.name] = {
+                "style": solution.about,
+                "passed": passed[solution],
+                "runs": len(years),
+                "refused_by": caught_by,
+            }
     return entry
 
 
 def once(assignment: Assignment, year: int) -> bool:
     """Print what each solution fails this year; say whether all is as the files claim."""
-    start = time.perf_counter()
-    failures = list(Script(assignment, year).failures())
-    print(f"reference: {time.perf_counter() - start:.1f} s, {len(failures)} tests fail")
-    for failure in failures:
-        print(f"   {failure.cell}: {failure.message}")
-    good = not failures
-    for wrong in map(read_wrong, assignment.wrong):
+    good = True
+    for solution in [None, *map(read_planted, assignment.right)]:
+        start = time.perf_counter()
+        failures = list(Script(assignment, year, solution and solution.cells).failures())
+        seconds = time.perf_counter() - start
+        name = f"right, {solution.name}" if solution else "reference"
+        print(f"{'BAD' if failures else 'ok '} {name}: {seconds:.1f} s, {len(failures)} tests fail")
+        for failure in failures:
+            print(f"    {failure.cell}: {failure.message}")
+        good &= not failures
+    for wrong in map(read_planted, assignment.wrong):
         failure = next(iter(Script(assignment, year, wrong.cells).failures(True)), Failure("-", ""))
         as_told = failure.cell == wrong.caught_by and (wrong.says or "") in failure.message
         good &= as_told
@@ -249,9 +269,9 @@ def main() -> int:
         rates = json.loads(RATES.read_text("utf8")) if RATES.exists() else {}
         rates[assignment.name] = entry
         RATES.write_text(json.dumps(dict(sorted(rates.items())), indent=1) + "\n", "utf8")
-        print(
-            assignment.name, entry["reference"], {k: v["failed"] for k, v in entry["wrong"].items()}
-        )
+        counts = {k: v["failed"] for k, v in entry["wrong"].items()}
+        counts |= {f"right, {k}": v["passed"] for k, v in entry["right"].items()}
+        print(assignment.name, entry["reference"], counts)
     return 0
 
 

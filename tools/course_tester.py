@@ -34,6 +34,7 @@ Json = dict[str, Any]
 
 RESTARTS = 20  # of a worker that was killed or has crashed
 SHOWN = ("text/plain", "image/png")  # kinds of output that are kept
+SPAWN_LIMIT = 100_000  # children of one generator that a later call knows of
 GRACE = 5  # seconds between the worker's own alarm and its end
 
 
@@ -175,11 +176,14 @@ class Link:
         Pickler(buffer).dump((function, args, kwargs))
         answer = self.ask("apply", base64.b64encode(buffer.getvalue()).decode())
         value = self._value(answer)
-        states = answer.get("generators")
-        for given, state in zip([*args, *kwargs.values()], states or [], strict=False):
-            if isinstance(given, np.random.Generator) and state is not None:
+        told = answer.get("generators")
+        for given, what in zip([*args, *kwargs.values()], told or [], strict=False):
+            if isinstance(given, np.random.Generator) and what is not None:
                 with contextlib.suppress(Exception):  # a wrong state is the student's loss
-                    given.bit_generator.state = wire.decode(state, self._stand_in)
+                    given.bit_generator.state, spawned = wire.decode(what, self._stand_in)
+                    seeds = given.bit_generator.seed_seq
+                    new = min(int(spawned), SPAWN_LIMIT) - seeds.n_children_spawned
+                    seeds.spawn(max(new, 0))
         return value
 
     def _value(self, answer: dict[str, Any]) -> Any:
@@ -195,9 +199,9 @@ class Link:
 
 
 def _exception(told: Any) -> Exception:
-    """The exception that a student's function raised; only built-in kinds keep their type."""
+    """The exception that a student's function raised; one of another kind becomes its built-in ancestor."""
     told = told if isinstance(told, dict) else {}
-    kind = getattr(builtins, str(told.get("type")), RuntimeError)
+    kind = getattr(builtins, str(told.get("kind")), RuntimeError)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         kind = RuntimeError
     message = str(told.get("message"))[:2000]

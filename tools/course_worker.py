@@ -91,7 +91,9 @@ class Worker:
         function, args, kwargs = Unpickler(io.BytesIO(base64.b64decode(payload))).load()
         value = wire.encode(function(*args, **kwargs), stand_in)
         generators = [
-            a.bit_generator.state if isinstance(a, np.random.Generator) else None
+            [a.bit_generator.state, getattr(a.bit_generator.seed_seq, "n_children_spawned", 0)]
+            if isinstance(a, np.random.Generator)
+            else None
             for a in [*args, *kwargs.values()]
         ]
         plain = [wire.encode(g, stand_in) for g in generators]
@@ -117,6 +119,7 @@ def describe(error: BaseException) -> dict[str, str]:
         message = ""
     return {
         "type": type(error).__name__[:100],
+        "kind": next(k.__name__ for k in type(error).__mro__ if k.__module__ == "builtins"),
         "message": message[:2000],
         "trace": "".join(frames)[-5000:],
     }

@@ -301,9 +301,10 @@ class Walker:
     def path(self): return [self, (self,)]
 class Rows(list): pass
 def walk(rng, n): return rng.normal(size=n)
+def branch(rng, n): return rng.spawn(1)[0].normal(size=n)
 def apply(f, x): return f(x)
 def refuse(x): raise ValueError(f"bad {x}")
-def odd(): raise type("Own", (Exception,), {})("own")
+def odd(base): raise type("Own", (base,), {})("own")
 def leave(): raise SystemExit(1)
 def fill(x): x[:] = 9; return x
 rows = Rows([1, 2]); table = {"a": [1.0]}; thing = object(); log = np.log
@@ -327,9 +328,16 @@ rows = Rows([1, 2]); table = {"a": [1.0]}; thing = object(); log = np.log
             "assert a.normal() == b.normal()",
             None,
         ),
+        (
+            "a, b = (np.random.default_rng(5) for _ in range(2))\n"
+            "for child in b.spawn(3):\n"
+            "    assert np.array_equal(branch(a, 3), child.normal(size=3))",
+            None,
+        ),
         ("x = np.zeros(2); y = fill(x); assert y[0] == 9 and x[0] == 0", None),
         ("try:\n    refuse(3)\nexcept ValueError as e:\n    assert str(e) == 'bad 3'", None),
-        ("odd()", "RuntimeError: own"),
+        ("odd(Exception)", "Exception: own"),
+        ("try:\n    odd(ValueError)\nexcept ValueError as e:\n    assert str(e) == 'own'", None),
         ("leave()", "RuntimeError: 1"),
         ("assert thing", "not <an object of type object>"),
         ("assert thing == 1", "not <an object of type object>"),
