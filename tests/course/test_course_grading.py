@@ -13,7 +13,7 @@ pytest.importorskip("resource", reason="grading needs process limits (Linux, mac
 import course_build as build
 import course_grade as grading
 from bs4 import BeautifulSoup
-from course_rates import SKIP
+from course_rates import SKIP, read_planted
 from course_sandbox import FULL, Limits, isolation
 from nbgrader.api import Gradebook
 from small_course import CELL_SECONDS, answered, hand_in, make
@@ -54,7 +54,7 @@ def stationary_law(P):
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory) -> Path:
-    """Four submissions of assignment 1, graded."""
+    """Five submissions of assignment 1, graded."""
     folder = tmp_path_factory.mktemp("round_trip")
     assignment = build.assignments()[0]
     submissions = folder / "submissions"
@@ -64,6 +64,9 @@ def graded(tmp_path_factory) -> Path:
         "sc-misleading": "def misleading(C):\n    return np.eye(3)",
     }
     hand_in(submissions, "perfect", assignment, answered(assignment))
+    in_place = next(p for p in assignment.right if p.stem == "in_place")
+    other = answered(assignment, read_planted(in_place).cells)
+    hand_in(submissions, "other", assignment, other)
     hand_in(submissions, "half", assignment, answered(assignment, answers))
     hand_in(submissions, "wrong", assignment, answered(assignment, wrong))
     hand_in(submissions, "hostile", assignment, answered(assignment, HOSTILE))
@@ -75,7 +78,7 @@ def test_tests_give_the_expected_points(graded) -> None:
     rows = by_student(grading.read_table(graded / "grades.csv"))
     points = {student: float(row["by_tests"]) for student, row in rows.items()}
     # half: questions 1 to 3; wrong: only what needs neither a law nor a chain; hostile: question 7 alone
-    assert points["perfect"] == 34
+    assert points["perfect"] == points["other"] == 34
     assert points["half"] == 14
     assert points["wrong"] == WRONG_POINTS
     assert points["hostile"] == 5
@@ -91,9 +94,10 @@ WRONG_POINTS = 0
 
 def test_a_person_finishes_the_work(graded) -> None:
     waiting = grading.read_table(graded / "to_grade.csv")
-    assert {row["student"] for row in waiting} == {"perfect", "half", "wrong", "hostile"}
+    students = {"perfect", "other", "half", "wrong", "hostile"}
+    assert {row["student"] for row in waiting} == students
     assert {row["cell"] for row in waiting} == {"sc-judge"}
-    given = {"perfect": 6, "half": 5.5, "wrong": 0}
+    given = {"perfect": 6, "other": 4, "half": 5.5, "wrong": 0}
     for row in waiting:
         row["points"] = str(given.get(row["student"], ""))
         row["comment"] = "Good <b>work</b>." if row["student"] == "perfect" else ""

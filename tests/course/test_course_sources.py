@@ -11,6 +11,7 @@ pytest.importorskip("nbgrader", reason="the coursework needs the extra 'teach'")
 
 import course_build as build
 import course_rates as rates
+import small_course
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = build.assignments()
@@ -109,8 +110,8 @@ def test_no_secret_stands_in_a_release(assignment, source, release) -> None:
     whole = build.written(release)
     for mark in ("SOLUTION", "HIDDEN TESTS", "Rubric.", "Common mistakes"):
         assert mark not in whole
-    for wrong in assignment.wrong:
-        assert f"{wrong.stem}.py" not in whole
+    for planted in assignment.wrong + assignment.right:
+        assert f"{planted.stem}.py" not in whole
 
 
 @pytest.mark.parametrize("kind", ["solution", "hidden test", "model answer"])
@@ -214,19 +215,68 @@ def defined(code: str) -> set[str]:
     return {s.get_name() for s in symbols if s.is_assigned() or s.is_imported() or s.is_namespace()}
 
 
-# ---------------------------------------------------------------- wrong answers
+# ---------------------------------------------------------------- planted answers
 
 
-def wrong_solutions() -> list:
+def planted(kind: str) -> list:
     return [
-        pytest.param(a, path, id=f"{a.name}-{path.stem}") for a in ASSIGNMENTS for path in a.wrong
+        pytest.param(a, path, id=f"{a.name}-{path.stem}")
+        for a in ASSIGNMENTS
+        for path in getattr(a, kind)
     ]
 
 
-@pytest.mark.parametrize(("assignment", "path"), wrong_solutions())
+@pytest.mark.parametrize(("assignment", "path"), planted("wrong") + planted("right"))
+def test_a_planted_solution_replaces_answers_only(assignment, path: Path) -> None:
+    source = build.source_notebook(assignment.text.read_text("utf8"), YEAR)
+    answers = {c.id: c.source for c in source.cells if entry(c).get("solution")}
+    for cell, code in rates.read_planted(path).cells.items():
+        assert cell in answers
+        assert code != answers[cell]
+        compile(code, cell, "exec")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("wrong", '"""A mistake."""\n# %% s-double\npass'),
+        ("wrong", '"""A mistake.\n\ncaught by: s-double-check\n"""\npass'),
+        ("right", '"""A style.\n\ncaught by: s-double-check\n"""\n# %% s-double\npass'),
+        ("right", '"""A style.\n\nsays: no\n"""\n# %% s-double\npass'),
+        ("right", "# %% s-double\npass"),
+        ("right", '"""A style."""\npass'),
+    ],
+)
+def test_a_planted_solution_that_tells_too_little_or_too_much_is_refused(
+    kind, text, tmp_path
+) -> None:
+    path = tmp_path / kind / "1_small" / "a.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    with pytest.raises(ValueError, match="must have a docstring"):
+        rates.read_planted(path)
+
+
+@pytest.mark.parametrize(("assignment", "path"), planted("right"))
+def test_a_right_solution_passes(assignment, path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    assert list(rates.Script(assignment, YEAR, rates.read_planted(path).cells).failures()) == []
+
+
+def test_each_question_is_answered_in_other_styles(assignment, source) -> None:
+    right = [rates.read_planted(p) for p in assignment.right]
+    assert len(right) >= 4
+    assert len({r.about for r in right}) == len(right)
+    for cell in source.cells:
+        if cell.cell_type == "code" and entry(cell).get("solution"):
+            answers = {r.cells[cell.id] for r in right if cell.id in r.cells}
+            assert len(answers) >= 2, cell.id
+
+
+@pytest.mark.parametrize(("assignment", "path"), planted("wrong"))
 def test_a_wrong_solution_fails_and_is_told_why(assignment, path: Path, monkeypatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "agg")
-    wrong = rates.read_wrong(path)
+    wrong = rates.read_planted(path)
     failure = next(iter(rates.Script(assignment, YEAR, wrong.cells).failures(first_only=True)))
     assert failure.cell == wrong.caught_by
     assert (wrong.says or "") in failure.message
@@ -234,7 +284,7 @@ def test_a_wrong_solution_fails_and_is_told_why(assignment, path: Path, monkeypa
 
 
 def test_each_visible_test_names_three_mistakes(assignment, source) -> None:
-    wrong = [rates.read_wrong(p) for p in assignment.wrong]
+    wrong = [rates.read_planted(p) for p in assignment.wrong]
     assert len(wrong) >= 6
     for cell in source.cells:
         named = [w for w in wrong if w.caught_by == cell.id]
@@ -266,3 +316,34 @@ def test_measured_rates_are_fair_and_current(assignment) -> None:
     assert reference["passed"] >= 0.99 * reference["runs"]
     assert set(entry["wrong"]) == {p.stem for p in assignment.wrong}
     assert {k: w for k, w in entry["wrong"].items() if w["failed"] < 0.95 * w["runs"]} == {}
+    assert set(entry["right"]) == {p.stem for p in assignment.right}
+    for right in entry["right"].values():
+        assert right["passed"] == right["runs"] == reference["runs"]
+        assert right["refused_by"] == {}
+
+
+def test_a_rate_counts_what_fails(monkeypatch, tmp_path) -> None:
+    """A right solution that one test refuses, and a wrong one that passes, both show in the numbers."""
+    small = small_course.make(tmp_path)
+    for kind, head in (
+        ("wrong", "Not double.\n\ncaught by: s-total-check\n"),
+        ("right", "A style."),
+    ):
+        for name, code in (
+            ("passes", "def double(x):\n    return x + x"),
+            ("fails", "def double(x):\n    return x"),
+        ):
+            path = tmp_path / kind / small.name / f"{name}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f'"""{head}"""\n\n# %% s-double\n{code}\n')
+    before = rates.digest(small)
+    entry = rates.measure(small, [2030, 2031, 2032], jobs=1)
+    assert entry["reference"] == {"passed": 3, "runs": 3}
+    assert {k: w["failed"] for k, w in entry["wrong"].items()} == {"passes": 0, "fails": 3}
+    assert {k: r["passed"] for k, r in entry["right"].items()} == {"passes": 3, "fails": 0}
+    assert entry["right"]["fails"]["refused_by"] == {"s-double-check": 3}
+    assert entry["right"]["passes"]["refused_by"] == {}
+    path.write_text(path.read_text().replace("return x", "return 3 * x"))
+    assert entry["digest"] == before != rates.digest(small), (
+        "an edited right solution is measured anew"
+    )

@@ -83,7 +83,7 @@ def plan(epsilon, L, M, gap, chain):
             t += 1
 
     K = 0
-    for power in range(40, -1, -1):  # the largest K that is not enough, bit by bit
+    for power in range(30, -1, -1):  # the largest K that is not enough, bit by bit
         if bound(K + 2**power) > epsilon:
             K += 2**power
     return K + 1

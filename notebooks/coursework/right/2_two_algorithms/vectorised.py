@@ -61,7 +61,7 @@ def own_problem():
 
 # %% ta-plan
 def plan(epsilon, L, M, gap, chain):
-    low, high = 0, 10**12
+    low, high = 0, 10**9
     while high - low > 1:  # thirty numbers of steps at once
         tried = np.unique(np.linspace(low + 1, high, 30).astype(int))
         enough = bounds.theorem1(tried, L=L, M=M, initial_gap=gap, chain=chain) <= epsilon

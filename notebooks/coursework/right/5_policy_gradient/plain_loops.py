@@ -81,10 +81,9 @@ def learn(schedule, lr, updates, rng):
             optimizer.zero_grad()
             start = 0
             for length in batch.lengths.tolist():  # one episode after the other; gradients add up
-                total = 0.0
-                for t in range(length):
-                    total = total + DISCOUNT**t * (G[start + t] - b) * logs[start + t]
-                (-total / BATCH).backward(retain_graph=True)
+                weights = [-(DISCOUNT**t) * (G[start + t] - b) / BATCH for t in range(length)]
+                loss = torch.tensor(weights, dtype=torch.float64).dot(logs[start : start + length])
+                loss.backward(retain_graph=True)
                 start += length
             optimizer.step()
             b = sum(G) / len(G)
