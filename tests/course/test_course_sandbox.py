@@ -115,9 +115,9 @@ def test_a_project_below_tmp_is_isolated_too() -> None:
         venv.create(f"{place}/venv", with_pip=False)
         python = f"{place}/venv/bin/python"
         report = (
-            "import os, sys; open('/tmp/notes', 'w').close();"
+            "import os, sys, tempfile; os.chdir(tempfile.gettempdir()); open('notes', 'w').close();"
             "assert sys.prefix != sys.base_prefix and not os.access(sys.prefix, os.W_OK);"
-            "print(sorted(os.listdir('/tmp')))"
+            "print(sorted(os.listdir()))"
         )
         folder = Path(place, "root")
         folder.mkdir()
