@@ -125,6 +125,11 @@ def test_nothing_shows_that_should_not(html: Path) -> None:
     assert bad == {}
 
 
+def test_tables_are_drawn(html: Path) -> None:
+    """A table that nothing has understood is a paragraph that starts with a bar."""
+    assert [n for n in PAGES if re.search(r"<p>\s*\|", (html / n).read_text("utf8"))] == []
+
+
 def test_build_has_no_foreign_scripts(html: Path) -> None:
     loads = re.compile(
         r"""<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)=["'](?:https?:)?//[^"']*"""
