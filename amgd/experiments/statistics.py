@@ -111,7 +111,7 @@ def mean_band(samples: ArrayLike, level: float = 0.9, *, least: int = 2) -> Band
     Raises
     ------
     ValueError
-        For too few runs, a value that is not finite, or a level outside (0, 1).
+        For too few runs, a value that is not below 1e150 in size, or a level outside (0, 1).
 
     Examples
     --------
@@ -210,7 +210,7 @@ def area_under_curve(
     Raises
     ------
     ValueError
-        If the shapes do not fit, k does not increase, a value is not finite, or the rule is
+        If the shapes do not fit, k does not increase, a value is not below 1e150 in size, or the rule is
         unknown.
 
     Examples
@@ -253,7 +253,7 @@ def first_passage(
     Raises
     ------
     ValueError, TypeError
-        If the shapes do not fit, k does not increase, a value is not finite, or an argument is of
+        If the shapes do not fit, k does not increase, a value is not below 1e150 in size, or an argument is of
         the wrong kind.
 
     Examples
@@ -340,7 +340,7 @@ def paired_difference(
     Raises
     ------
     ValueError
-        For different lengths, fewer than two runs, values that are not finite, or more than 16 runs without ``rng``.
+        For different lengths, fewer than two runs, values not below 1e150 in size, or more than 16 runs without ``rng``.
 
     Examples
     --------
