@@ -12,8 +12,18 @@ import amgd
 
 ROOT = Path(amgd.__file__).parent
 # A module may import from the layers before its own, and from its own.
-LAYERS = ["_checks", "markov", "descent", "optim", "td", "reinforce", "experiments"]
-WITHOUT_TORCH = ["amgd", "amgd.markov", "amgd.descent", "amgd.td", "amgd.experiments.statistics"]
+LAYERS = [
+    "_checks",
+    "statistics",
+    "figures",
+    "markov",
+    "descent",
+    "optim",
+    "td",
+    "reinforce",
+    "experiments",
+]
+WITHOUT_TORCH = ["amgd", "amgd.markov", "amgd.descent", "amgd.td", "amgd.statistics"]
 
 
 def test_version_is_the_installed_one() -> None:

@@ -5,9 +5,8 @@
 - :mod:`amgd.experiments.runner`: runs a specification into a record, seeds in parallel, killed and continued at will;
 - :mod:`amgd.experiments.checkpoints`: the state of a run in one file;
 - :mod:`amgd.experiments.records`: curves on disk, with where they come from;
-- :mod:`amgd.experiments.statistics`: means with Student-t bands, fitted slopes, paired comparisons;
 - :mod:`amgd.experiments.summaries`: a record in a table;
-- :mod:`amgd.experiments.figures`: the one function that draws every curve of the book (needs matplotlib);
+- :mod:`amgd.experiments.figures`: a record as a picture;
 - :mod:`amgd.experiments.reruns`: part of a record computed anew and compared;
 - :mod:`amgd.experiments.progress`: a bar or plain lines;
 - :mod:`amgd.experiments.cli`: the command ``amgd``.

@@ -607,11 +607,11 @@ def figure(
     matplotlib.use("Agg")  # a file needs no display
     import matplotlib.pyplot as plt
 
-    from amgd.experiments import figures
+    from amgd.experiments.figures import record_figure
 
     for one, record in records.items():
         shown = None if variants is None else _chosen_variants(variants, record.spec)
-        drawn = figures.record_figure(record, column=column, variants=shown)
+        drawn = record_figure(record, column=column, variants=shown)
         path = Path(f"{Path(one).name}.svg") if to is None else to
         drawn.savefig(path)
         plt.close(drawn)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from amgd import _checks as check
 from amgd.experiments.specs import GridWorldSpec
-from amgd.experiments.statistics import paired_difference
+from amgd.statistics import paired_difference
 from amgd.td import (
     DivergenceError,
     TDProblem,

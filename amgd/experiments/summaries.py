@@ -1,7 +1,7 @@
 r"""What a record says: a line for each variant, comparisons on shared seeds, words for both.
 
 **One number a run.**  A run is summed up by the mean height of its curve after row 0, the start
-that all variants share (`amgd.experiments.statistics.area_under_curve`).
+that all variants share (`amgd.statistics.area_under_curve`).
 It rewards an early rise as well as a high end.  The grids are tuned by it too: that row 0 counts there
 changes no order, since all steps of a grid share it.
 
@@ -9,7 +9,7 @@ changes no order, since all steps of a grid share it.
 differences on the seeds that both variants finished.
 The p-value is that of the sign-flip test, exact up to 16 pairs.
 A table compares several variants with one, so its verdicts use Holm's correction
-(`amgd.experiments.statistics.holm`): with six independent comparisons at 0.05 and no correction
+(`amgd.statistics.holm`): with six independent comparisons at 0.05 and no correction
 the chance of some false call would be a quarter, and a reader takes home whatever the table calls
 better.
 The uncorrected p-values are printed, for a reader who came with a single question.
@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from amgd import _checks as check
 from amgd.experiments.records import Curves, Record
 from amgd.experiments.specs import METHODS, VARIANTS, GridWorldSpec
-from amgd.experiments.statistics import (
+from amgd.statistics import (
     Band,
     PairedComparison,
     area_under_curve,

@@ -684,7 +684,7 @@ def test_figure(made, tmp_path, file, start):
 
 
 def test_figure_of_a_column_and_some_variants(made, tmp_path, monkeypatch):
-    from amgd.experiments import figures
+    from amgd import figures
 
     asked, draw = [], figures.record_figure
     monkeypatch.setattr(

@@ -11,7 +11,6 @@ import pytest
 from amgd.experiments.gridworld import compare, run
 from amgd.experiments.records import Record, RecordError
 from amgd.experiments.specs import METHODS, VARIANTS, GridWorldSpec, named
-from amgd.experiments.statistics import Band, PairedComparison, holm, mean_band, paired_difference
 from amgd.experiments.summaries import (
     SeedComparison,
     default_column,
@@ -24,6 +23,7 @@ from amgd.experiments.summaries import (
     variant_name,
     verdict,
 )
+from amgd.statistics import Band, PairedComparison, holm, mean_band, paired_difference
 
 CARTPOLE = replace(named("figure2-cartpole", "smoke"), seeds=8)
 GRID = replace(named("figure1-grid10", "smoke"), seeds=8)

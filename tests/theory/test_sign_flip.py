@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from amgd.experiments.statistics import holm, paired_difference
+from amgd.statistics import holm, paired_difference
 
 SIZES = [
     pytest.param([1.0] * 7, id="equal"),

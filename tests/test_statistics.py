@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from amgd.experiments.statistics import (
+from amgd.statistics import (
     area_under_curve,
     first_passage,
     holm,

@@ -1,0 +1,208 @@
+"""The pictures of the book: one style, one colour and line for each method, one function for every curve.
+
+Needs matplotlib alone (``pip install "amgd[plots]"``).
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib import rc_params_from_file
+from matplotlib.axes import Axes
+from matplotlib.transforms import ScaledTranslation
+from numpy.typing import ArrayLike
+
+from amgd import _checks as check
+from amgd.statistics import Band, mean_band
+
+__all__ = [
+    "STYLE",
+    "curve",
+    "legend_below",
+    "line_style",
+    "reference_slope",
+    "run_count",
+    "use_style",
+]
+
+STYLE = str(files("amgd") / "amgd.mplstyle")
+# The k-th place of the style's cycle belongs to the same idea in every figure; TD(0)-Acc and
+# gamma = k beta / 2 are what the paper calls accelerated, and never meet.
+_PLACES = (
+    ("plain",),
+    ("ghadimi_lan", "accelerated"),
+    ("matched",),
+    ("tuned",),
+    ("tuned_accelerated",),
+    ("nesterov",),
+    ("theorem1",),
+)
+
+
+def use_style() -> None:
+    """Use the book's style for all figures drawn from now on.
+
+    Examples
+    --------
+    >>> use_style()
+    >>> plt.rcParams["axes.grid"]
+    True
+    """
+    plt.style.use(STYLE)
+
+
+def line_style(variant: str) -> dict[str, Any]:
+    """Return colour and line style of a variant, the same in every figure.
+
+    Examples
+    --------
+    >>> line_style("plain")
+    {'color': '#0072B2', 'linestyle': '-'}
+    """
+    known = [name for names in _PLACES for name in names]
+    check.choice("variant", variant, known)
+    place = next(i for i, names in enumerate(_PLACES) if variant in names)
+    cycle = rc_params_from_file(STYLE, use_default_template=False)["axes.prop_cycle"]
+    return dict(list(cycle)[place])
+
+
+def curve(
+    ax: Axes,
+    k: ArrayLike,
+    samples: ArrayLike,
+    *,
+    label: str,
+    level: float = 0.9,
+    runs: bool = False,
+    diverged: int = 0,
+    **line: Any,
+) -> Band:
+    """Draw the mean of runs over k, with its Student-t band.
+
+    A single run is drawn as a line without a band.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Where to draw. On a logarithmic axis, if it is one already, the band goes down to a tenth of
+        the mean at most.
+    k : array_like, shape (m,)
+        Iteration, episode or time.
+    samples : array_like, shape (n, m)
+        One row for each run, at least one.
+    label : str
+        Name of the curve; the number of runs is appended.
+    level : float
+        Nominal coverage of the band.
+    runs : bool
+        Draw each run faintly as well.
+    diverged : int
+        Number of runs that are not among the samples because they diverged; the legend says it.
+    **line
+        Passed to ``ax.plot`` for the mean.
+
+    Returns
+    -------
+    Band
+        What is drawn.
+
+    Raises
+    ------
+    ValueError
+        If the runs and k do not fit, or a value is not finite.
+
+    Examples
+    --------
+    >>> figure, ax = plt.subplots()
+    >>> band = curve(ax, [1, 2], [[1.0, 2.0], [3.0, 4.0]], label="error")
+    >>> band.mean
+    array([2., 3.])
+    >>> ax.get_legend_handles_labels()[1]
+    ['error (n = 2)']
+    >>> plt.close(figure)
+    """
+    x, y = np.asarray(k), np.asarray(samples, dtype=np.float64)
+    if y.ndim != 2 or x.shape != y.shape[1:]:
+        raise ValueError(
+            f"samples must have one row a run and one column a k: got shape {y.shape} for {x.shape[0]} values of k"
+        )
+    band = mean_band(y, level, least=1)
+    diverged = check.integer("diverged", diverged, 0, "it counts runs")
+    (mean,) = ax.plot(x, band.mean, label=f"{label} ({run_count(band.n, diverged)})", **line)
+    if runs and band.n > 1:
+        ax.plot(x, y.T, color=mean.get_color(), alpha=0.3, linewidth=0.5, linestyle="-", zorder=1)
+    if band.n == 1:
+        return band
+    # An interval that reaches down to zero has no end on a logarithmic axis.
+    low = np.maximum(band.low, band.mean / 10) if ax.get_yscale() == "log" else band.low
+    ax.fill_between(x, low, band.high, color=mean.get_color(), alpha=0.2, linewidth=0)
+    return band
+
+
+def run_count(n: int, diverged: int) -> str:
+    """Say how many runs a curve has, and how many are not in it because they diverged.
+
+    Examples
+    --------
+    >>> run_count(9, 0), run_count(9, 1)
+    ('n = 9', 'n = 9, 1 diverged')
+    """
+    return f"n = {n}, {diverged} diverged" if diverged else f"n = {n}"
+
+
+def legend_below(ax: Axes) -> None:
+    """Put the legend under the axis label, where it hides no curve.
+
+    Examples
+    --------
+    >>> figure, ax = plt.subplots()
+    >>> _ = ax.plot([1, 2], label="a")
+    >>> legend_below(ax)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['a']
+    >>> plt.close(figure)
+    """
+    inches = ax.bbox.width / ax.figure.dpi
+    below = ScaledTranslation(0, -40 / 72, ax.figure.dpi_scale_trans)  # 40 points
+    ax.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=ax.transAxes + below,
+        borderaxespad=0.0,
+        ncols=2 if inches > 4.5 else 1,
+        fontsize="small",
+        handlelength=3.0,  # long enough to show a dash pattern
+    )
+
+
+def reference_slope(
+    ax: Axes, k: ArrayLike, power: float, *, at: float, label: str | None = None
+) -> None:
+    r"""Draw the straight line :math:`c\,k^p` of a log-log figure, for the eye to compare with.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    k : array_like, shape (m,)
+        Where the line runs, positive.
+    power : float
+        The exponent p.
+    at : float
+        Height of the line at the first k.
+    label : str, optional
+        Name in the legend; by default the power of k.
+
+    Examples
+    --------
+    >>> figure, ax = plt.subplots()
+    >>> reference_slope(ax, [1, 100], -1, at=2.0)
+    >>> [float(v) for v in ax.lines[0].get_ydata()]
+    [2.0, 0.02]
+    >>> plt.close(figure)
+    """
+    x = np.asarray(k, dtype=np.float64)
+    text = rf"$k^{{{power:g}}}$" if label is None else label
+    ax.plot(x, at * (x / x[0]) ** power, color="0.4", linewidth=1.0, linestyle="--", label=text)
