@@ -13,6 +13,7 @@ import amgd
 ROOT = Path(amgd.__file__).parent
 # A module may import from the layers before its own, and from its own.
 LAYERS = [
+    "errors",
     "_checks",
     "statistics",
     "figures",

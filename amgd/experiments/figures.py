@@ -73,6 +73,8 @@ def record_figure(
     Examples
     --------
     >>> import tempfile
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
     >>> from amgd.experiments.specs import named
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     record = Record.create(folder, named("figure1-grid10", "smoke"))
