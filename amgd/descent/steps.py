@@ -34,9 +34,12 @@ from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
 
 __all__ = [
+    "SCHEDULES",
+    "Named",
     "Schedule",
     "StepSizes",
     "check_steps",
+    "from_name",
     "ghadimi_lan",
     "nesterov",
     "sgd",
@@ -319,7 +322,7 @@ def check_steps(
         check_block(steps, k, kind, wanted, constant)
 
 
-# Rules ----------------------------------------------------------------------------------------
+# Rules of Algorithm 1 -------------------------------------------------------------------------
 
 
 def _alpha(k: IntArray) -> FloatArray:
@@ -332,15 +335,6 @@ def _step(beta: float | Rule) -> Rule:
         return Schedule("beta", beta)
     value = check.positive("beta", beta, "pass a step size or a function of k")
     return lambda k: value
-
-
-def _convex_rule(name: str, gamma: Rule, mu: float, conditions: tuple[str, ...]) -> StepSizes:
-    def beta(k: IntArray) -> FloatArray:
-        alpha = _alpha(k)
-        return np.asarray(alpha / (alpha + (1.0 - alpha) * (1.0 + mu * gamma(k))))
-
-    weight = beta if mu > 0 else _alpha  # beta_k = alpha_k to the last bit when mu = 0
-    return StepSizes(name, _alpha, weight, gamma, mu, "convex", conditions)
 
 
 def sgd(beta: float | Rule) -> StepSizes:
@@ -407,7 +401,7 @@ def nesterov(beta: float | Rule, momentum: float | None = None) -> StepSizes:
     """
     step = _step(beta)
     if momentum is None:
-        return StepSizes("nesterov", _alpha, step, lambda k: step(k) / _alpha(k))
+        return StepSizes("nesterov", _alpha, step, lambda k: 0.5 * (k + 1) * step(k))
     m = check.real("momentum", momentum, "0.9 is usual", "[0, 1)")
     return StepSizes(
         "nesterov", lambda k: np.where(k == 1, 1.0, 1.0 - m), step, lambda k: step(k) / (1.0 - m)
@@ -429,6 +423,89 @@ def ghadimi_lan(beta: float | Rule) -> StepSizes:
     """
     step = _step(beta)
     return StepSizes("ghadimi_lan", _alpha, step, lambda k: 0.5 * k * step(k))
+
+
+# Schedules with a name -------------------------------------------------------------------------
+#
+# The only list of them: the optimizer, the training, the experiments, the tables and the figures
+# look here.  A new one is a rule above and a line below.
+
+
+@dataclass(frozen=True)
+class Named:
+    """A rule of Algorithm 1 that can be chosen by its name.
+
+    Attributes
+    ----------
+    make : callable
+        ``make(beta)`` returns its `StepSizes`.
+    label : str
+        What a legend or a table calls the method, with TeX between dollar signs.
+    text : str
+        The same without TeX, for a terminal or a file.
+    place : int
+        Of its colour and line style in the cycle of the book's figures, from 0.
+    """
+
+    make: Callable[..., StepSizes]
+    label: str
+    text: str
+    place: int
+
+
+SCHEDULES: dict[str, Named] = {
+    "sgd": Named(sgd, "SGD", "SGD", 0),
+    "theorem1": Named(theorem1, "AMGD of Theorem 1", "AMGD of Theorem 1", 6),
+    "ghadimi_lan": Named(
+        ghadimi_lan, r"AMGD with $\gamma_k=k\beta/2$", "AMGD with gamma_k = k beta / 2", 1
+    ),
+    "nesterov": Named(nesterov, "Nesterov", "Nesterov", 5),
+}
+"""The schedules of Algorithm 1 by their names."""
+
+
+def from_name(name: str, beta: float | Rule = 1.0, momentum: float | None = None) -> StepSizes:
+    """Return the step sizes of a schedule of `SCHEDULES`.
+
+    Parameters
+    ----------
+    name : str
+        One of `SCHEDULES`.
+    beta : float or callable
+        Positive step size, or a function of k where the rule takes one.
+    momentum : float in [0, 1), optional
+        Constant momentum, for ``"nesterov"`` alone.
+
+    Raises
+    ------
+    ValueError
+        For another name, or momentum with another rule than Nesterov's.
+
+    Examples
+    --------
+    >>> from_name("ghadimi_lan", 0.1).gamma([2, 4])
+    array([0.1, 0.2])
+    """
+    check.choice("schedule", name, tuple(SCHEDULES))
+    if momentum is None:
+        return SCHEDULES[name].make(beta)
+    if name != "nesterov":
+        raise ValueError(
+            f"momentum belongs to 'nesterov': got {name!r} with momentum={momentum}; leave it out"
+        )
+    return nesterov(beta, momentum)
+
+
+# Rules of Algorithm 2 -------------------------------------------------------------------------
+
+
+def _convex_rule(name: str, gamma: Rule, mu: float, conditions: tuple[str, ...]) -> StepSizes:
+    def beta(k: IntArray) -> FloatArray:
+        alpha = _alpha(k)
+        return np.asarray(alpha / (alpha + (1.0 - alpha) * (1.0 + mu * gamma(k))))
+
+    weight = beta if mu > 0 else _alpha  # beta_k = alpha_k to the last bit when mu = 0
+    return StepSizes(name, _alpha, weight, gamma, mu, "convex", conditions)
 
 
 def theorem2_printed(L: float) -> StepSizes:

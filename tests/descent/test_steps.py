@@ -297,3 +297,50 @@ def test_a_schedule_is_shown_by_its_first_values_never_by_an_address() -> None:
         "mu=0.0, algorithm='nonconvex', conditions=())"
     )
     assert repr(made(gamma=lambda k: 1 / 0).gamma) == "<gamma(k)>"
+
+
+# --- schedules with a name --------------------------------------------------------------------------
+# name: beta and gamma in units of beta as exact numbers; alpha is 2 / (k + 1) for all.
+EXACT = {
+    "sgd": lambda k: (1.0, 1.0),
+    "theorem1": lambda k: (1.0, 1.0 + 2 / (k + 1)),
+    "ghadimi_lan": lambda k: (1.0, k / 2),
+    "nesterov": lambda k: (1.0, (k + 1) / 2),
+}
+
+
+def test_the_names_are_these() -> None:
+    assert list(steps.SCHEDULES) == list(EXACT)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_named_schedules_in_units_of_beta_are_right_to_the_last_bit(name: str) -> None:
+    """The optimizer multiplies them by its lr: they must not carry a rounding of their own."""
+    k = np.arange(1, 10**6 + 1)
+    made = steps.from_name(name, 1.0)
+    np.testing.assert_array_equal(made.alpha(k), 2 / (k + 1))
+    for values, expected in zip((made.beta(k), made.gamma(k)), EXACT[name](k), strict=True):
+        np.testing.assert_array_equal(values, np.broadcast_to(expected, k.shape))
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.5, 0.9, 0.999])
+def test_constant_momentum_belongs_to_nesterov(momentum: float) -> None:
+    made, expected = steps.from_name("nesterov", 0.1, momentum), steps.nesterov(0.1, momentum)
+    for field in ("alpha", "beta", "gamma"):
+        np.testing.assert_array_equal(getattr(made, field)(K), getattr(expected, field)(K))
+    for name in set(EXACT) - {"nesterov"}:
+        with pytest.raises(ValueError, match=f"momentum belongs to 'nesterov': got '{name}'"):
+            steps.from_name(name, 0.1, momentum)
+
+
+@pytest.mark.parametrize("name", ["adam", "", None, "SGD", "theorem2"])
+def test_unknown_names_are_refused(name: Any) -> None:
+    with pytest.raises(ValueError, match="schedule must be one of 'sgd', 'theorem1'"):
+        steps.from_name(name)
+
+
+def test_names_in_words_are_different_and_the_plain_ones_have_no_tex() -> None:
+    entries = steps.SCHEDULES.values()
+    for field in ("label", "text", "place"):
+        assert len({getattr(one, field) for one in entries}) == len(entries)
+    assert not any(sign in one.text for one in entries for sign in "$\\")
