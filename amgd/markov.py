@@ -1,9 +1,9 @@
 r"""Finite Markov chains: stationary law, distance to it, mixing times, exact sampling.
 
 A chain on the states ``0, ..., n-1`` is a matrix :math:`P` with non-negative entries and rows that
-sum to one.  Two states communicate when each can be reached from the other; a communicating class
-that cannot be left is recurrent.  With one recurrent class the stationary law :math:`\pi = \pi P`
-is unique.  The book measures how far the chain is from it, from the worst start, by
+sum to one. Two states communicate when each can be reached from the other; a communicating class
+that cannot be left is recurrent. With one recurrent class the stationary law :math:`\pi = \pi P`
+is unique. The book measures how far the chain is from it, from the worst start, by
 
 .. math:: d(k) = \max_i \tfrac12 \sum_j |P^k_{ij} - \pi_j|.
 
@@ -14,21 +14,21 @@ curve at all.
 
 How the numbers are kept accurate
 ---------------------------------
-*Stationary law.*  Elimination of Grassmann, Taksar and Heyman (1985): no subtraction occurs, so
+*Stationary law.* Elimination of Grassmann, Taksar and Heyman (1985): no subtraction occurs, so
 every entry has a small relative error, however badly the chain is conditioned.
 
-*Powers.*  :math:`P^k` is a product of the matrices :math:`P^{2^j}`.  All terms of such a product
+*Powers.* :math:`P^k` is a product of the matrices :math:`P^{2^j}`. All terms of such a product
 are non-negative, so small entries keep their relative accuracy; after each product the largest
-entry of a row is set to one minus the others, which stops the drift of the row sums.  As soon as
+entry of a row is set to one minus the others, which stops the drift of the row sums. As soon as
 :math:`d(k) \le 1/4` the matrix is centred, :math:`D^k = P^k - 1\pi^T`, because
 :math:`D^a D^b = D^{a+b}` and the small numbers :math:`d(k)` then keep their relative accuracy too.
 A binary exponent is carried beside a centred matrix, so it cannot underflow.
 
-*Rounding floor.*  A product of :math:`n \times n` matrices has a rounding error of up to
-``n * eps`` times the product of the norms.  A centred matrix below that level cannot be told from
-zero, and is set to zero.  Chains that forget their start exactly get :math:`d(k) = 0` in this way.
+*Rounding floor.* A product of :math:`n \times n` matrices has a rounding error of up to
+``n * eps`` times the product of the norms. A centred matrix below that level cannot be told from
+zero, and is set to zero. Chains that forget their start exactly get :math:`d(k) = 0` in this way.
 
-*Bounds on what is not computed.*  :math:`\bar d(k) = \max_{i,j} TV(P^k_i, P^k_j)` obeys
+*Bounds on what is not computed.* :math:`\bar d(k) = \max_{i,j} TV(P^k_i, P^k_j)` obeys
 :math:`d \le \bar d \le 2d`, :math:`\bar d(s+t) \le \bar d(s) \bar d(t)` and
 :math:`d(s+t) \le d(s)\bar d(t)` (Levin and Peres, Markov Chains and Mixing Times, chapter 4).
 """
@@ -373,9 +373,9 @@ class MarkovChain:
     def mixing_sum(self) -> float:
         r"""Sum of the distances, :math:`T = \sum_{t \ge 1} d(t)`.
 
-        The first terms are added one by one.  The rest is a geometric series with the ratio
+        The first terms are added one by one. The rest is a geometric series with the ratio
         ``second_modulus``, once the powers of P can be shown to follow one; ``mixing_sum_error``
-        bounds what this leaves out.  A slow chain whose powers follow no geometric series soon
+        bounds what this leaves out. A slow chain whose powers follow no geometric series soon
         enough takes its terms from the eigenvectors of P if it is reversible (the rounding error
         is then about 1e-15 times the relaxation time, relative to the sum); otherwise it is summed
         in blocks, each between a lower and an upper bound.
@@ -422,8 +422,8 @@ class MarkovChain:
         r"""The least C with :math:`d(k) \le e^{-k/C}` for all :math:`k \ge 1`.
 
         It is :math:`C^* = \sup_{k\ge1} k / \log(1/d(k))`, where k with :math:`d(k) = 0` count as
-        zero.  It is at least the limit of these quotients, which is
-        :math:`1/\log(1/\rho)` with :math:`\rho` = ``second_modulus``.  Branch and bound finds the
+        zero. It is at least the limit of these quotients, which is
+        :math:`1/\log(1/\rho)` with :math:`\rho` = ``second_modulus``. Branch and bound finds the
         supremum: on :math:`a \le k < b` the quotient is at most :math:`(b-1)/\log(1/d(a))`; beyond
         :math:`n` it is at most :math:`n/(n\log(1/\rho) - \log A_n)`, where
         :math:`d(k) \le A_n \rho^k` for :math:`k \ge n` comes from the eigenvectors, or
@@ -468,7 +468,7 @@ class MarkovChain:
     def second_modulus(self) -> float:
         r"""Largest modulus :math:`\rho` of the eigenvalues other than the one at 1.
 
-        Computed as the limit of :math:`d(k)^{1/k}` by repeated squaring.  Chains that become exactly
+        Computed as the limit of :math:`d(k)^{1/k}` by repeated squaring. Chains that become exactly
         stationary give 0, where a routine for eigenvalues returns noise; other matrices without a
         basis of eigenvectors still lose digits (the lazy de Bruijn chain with 5 bits gives 0.508
         for 1/2).
@@ -491,7 +491,7 @@ class MarkovChain:
         r"""Mixing measured through Poisson's equation, no more than ``mixing_sum``.
 
         :math:`T_* = \frac12 \|(I - P + 1\pi^T)^{-1} - I\|_\infty`, one matrix inverse.
-        It is finite for periodic chains too.  Its relative error is about ``1e-16 * T_*``.
+        It is finite for periodic chains too. Its relative error is about ``1e-16 * T_*``.
 
         Raises
         ------
@@ -521,8 +521,8 @@ class MarkovChain:
         """Draw independent paths of the chain.
 
         One uniform number is used per replicate and step, time after time, and the next state is
-        found by bisection in the cumulative sums of the row.  A path drawn in blocks, each started
-        from the last states of the one before, equals the path drawn at once.  A state of
+        found by bisection in the cumulative sums of the row. A path drawn in blocks, each started
+        from the last states of the one before, equals the path drawn at once. A state of
         probability zero is never drawn.
 
         Parameters
@@ -535,7 +535,7 @@ class MarkovChain:
             Number of paths.
         initial : None, int, int array (replicates,) or float array (n_states,)
             First states: drawn from the stationary law, given, given for each path, or drawn from
-            this law.  Given states use no random number.
+            this law. Given states use no random number.
 
         Returns
         -------
@@ -736,7 +736,7 @@ class MarkovChain:
         r"""Value and error bound of the sum for a reversible chain, from its eigenvectors.
 
         :math:`D^t = \sum_m \lambda_m^t r_m l_m^T` needs the fewer terms the later t is, so one more
-        time is far cheaper than one more product of matrices.  Mode m adds at most
+        time is far cheaper than one more product of matrices. Mode m adds at most
         :math:`w_m|\lambda_m|^t`, :math:`w_m = \frac12 \max_i |r_{mi}| \sum_j |l_{mj}|`, to d(t).
         From ``stop`` on only the modes of modulus rho are kept: a geometric series.
         None if the stop is before ``longest``, where powers of P are more accurate, or too far

@@ -1,6 +1,6 @@
 """AMGD as a PyTorch optimizer: three sequences held in one parameter and one buffer.
 
-Algorithm 1 keeps three sequences.  With ``x_bar_0 = x_0``, for k = 1, 2, ...::
+Algorithm 1 keeps three sequences. With ``x_bar_0 = x_0``, for k = 1, 2, ...::
 
     y_k     = (1 - alpha_k) x_bar_{k-1} + alpha_k x_{k-1}
     G_k     = a stochastic gradient at y_k
@@ -247,8 +247,8 @@ def _refuse_unordered(params: object) -> None:
 def _fit_state_dict(optimizer: torch.optim.Optimizer, state_dict: dict[str, Any]) -> dict[str, Any]:
     """Match a saved state to the optimizer that loads it, or say why they do not fit.
 
-    PyTorch pairs saved and present parameters by their place.  Where both sides have names, this
-    reorders the saved side so that equal names meet.  It is run as a load hook, after the user's.
+    PyTorch pairs saved and present parameters by their place. Where both sides have names, this
+    reorders the saved side so that equal names meet. It is run as a load hook, after the user's.
     """
     groups, saved_groups = optimizer.param_groups, state_dict["param_groups"]
     if len(groups) != len(saved_groups):
@@ -277,7 +277,7 @@ def _fit_state_dict(optimizer: torch.optim.Optimizer, state_dict: dict[str, Any]
             place = dict(zip(saved_names, saved["params"], strict=True))
             saved["params"] = [place[name] for name in names]
             saved["param_names"] = list(names)
-        # Lengths may differ here; PyTorch raises for that after this hook.  It also takes the saved
+        # Lengths may differ here; PyTorch raises for that after this hook. It also takes the saved
         # tensors as they are, so e is copied: two optimizers must not share one buffer.
         for p, key in zip(group["params"], saved["params"], strict=False):
             state = states.get(key)
@@ -357,13 +357,13 @@ class AMGD(torch.optim.Optimizer):
     Parameters
     ----------
     params : iterable of Tensor, of (name, Tensor) or of dict
-        Parameters or parameter groups, in an ordered collection.  Real, dense, floating point.
+        Parameters or parameter groups, in an ordered collection. Real, dense, floating point.
     lr : float or Tensor of one element
-        The step beta_k, finite and >= 0.  It is read anew at each step and scales beta_k and
+        The step beta_k, finite and >= 0. It is read anew at each step and scales beta_k and
         gamma_k alike, so a learning-rate scheduler changes both and leaves alpha_k alone.
     schedule : {"nesterov", "ghadimi_lan", "theorem1", "sgd"}, callable or step sizes
         A callable maps k (from 1) to ``(alpha_k, beta_k, gamma_k)`` with beta and gamma in units
-        of lr.  An object with the methods ``alpha, beta, gamma`` of k, as
+        of lr. An object with the methods ``alpha, beta, gamma`` of k, as
         `amgd.descent.steps` makes them, works too; give ``lr=1.0`` to use its values as they are.
         Step k asks for k and for k + 1.
     momentum : float in [0, 1), optional
@@ -372,7 +372,7 @@ class AMGD(torch.optim.Optimizer):
         Climb instead of descend.
     foreach : bool, optional
         One call for all tensors (True) or a loop over them (False); the results are equal bit for
-        bit on a CPU.  None takes the first unless a parameter is of a Tensor subclass.
+        bit on a CPU. None takes the first unless a parameter is of a Tensor subclass.
     weight_decay : float
         L2 penalty: ``weight_decay * y_k`` is added to the gradient, before momentum.
 
@@ -386,24 +386,24 @@ class AMGD(torch.optim.Optimizer):
 
     Notes
     -----
-    *Counting.*  k belongs to the parameter, not to the optimizer: it is ``state[p]["step"]``, the
-    number of steps p has taken.  The recursion needs alpha_1 = 1 at the first gradient of each
-    parameter, so one that is unfrozen late, or whose group is added late, starts at k = 1.  A
+    *Counting.* k belongs to the parameter, not to the optimizer: it is ``state[p]["step"]``, the
+    number of steps p has taken. The recursion needs alpha_1 = 1 at the first gradient of each
+    parameter, so one that is unfrozen late, or whose group is added late, starts at k = 1. A
     parameter without a gradient is skipped: it keeps its k and its e.
 
-    *Where this departs from the paper.*  The paper's start x_bar_0 is x_0.  The parameter is y,
+    *Where this departs from the paper.* The paper's start x_bar_0 is x_0. The parameter is y,
     the point of the gradient; the paper's guarantees speak of y for the nonconvex case and of
-    x_bar for the convex one, see `at`.  Only ``"theorem1"`` and ``"sgd"`` are in the range of
+    x_bar for the convex one, see `at`. Only ``"theorem1"`` and ``"sgd"`` are in the range of
     Theorem 1 (label ``thm-1``); the other two are the accelerated choices of the convex
-    case (without its projection).  The paper has neither weight decay nor a changing lr.
+    case (without its projection). The paper has neither weight decay nor a changing lr.
 
-    *Beside* ``torch.optim.SGD``.  ``AMGD(p, lr, momentum=m)`` equals
-    ``SGD(p, lr, momentum=m, nesterov=True)`` as long as lr is constant.  When lr changes, AMGD
+    *Beside* ``torch.optim.SGD``. ``AMGD(p, lr, momentum=m)`` equals
+    ``SGD(p, lr, momentum=m, nesterov=True)`` as long as lr is constant. When lr changes, AMGD
     weighs each past gradient by the lr of its own step, SGD by the present one.
 
-    *Saving.*  ``state_dict`` holds plain data (it loads with ``weights_only=True``).  A callable
+    *Saving.* ``state_dict`` holds plain data (it loads with ``weights_only=True``). A callable
     schedule is not in it, only its kind and its values at k = 1 and 2: build the optimizer with
-    the same schedule, then load; another one is refused.  Parameters given by
+    the same schedule, then load; another one is refused. Parameters given by
     ``named_parameters()`` are matched by name, others by place.
 
     A gradient that is not finite is not looked for; it spoils the parameters as in any optimizer.
@@ -534,7 +534,7 @@ class AMGD(torch.optim.Optimizer):
         Parameters
         ----------
         closure : callable, optional
-            Clears the gradients, evaluates the loss, calls ``backward`` and returns the loss.  It
+            Clears the gradients, evaluates the loss, calls ``backward`` and returns the loss. It
             is called once, at y_k, with gradients enabled.
 
         Returns
@@ -577,7 +577,7 @@ class AMGD(torch.optim.Optimizer):
         Parameters
         ----------
         sequence : {"y", "x_bar", "x"}
-            After k steps: y_{k+1}, x_bar_k or x_k.  Before the first step all are x_0.
+            After k steps: y_{k+1}, x_bar_k or x_k. Before the first step all are x_0.
 
         Raises
         ------
@@ -589,7 +589,7 @@ class AMGD(torch.optim.Optimizer):
         Notes
         -----
         On leaving, also by an exception, each parameter gets its y back bit for bit from a copy;
-        whatever the block wrote to the parameters is undone.  Saving a model inside the block
+        whatever the block wrote to the parameters is undone. Saving a model inside the block
         saves that sequence, and a run cannot go on from it: for that save y, outside.
 
         Examples
@@ -678,7 +678,7 @@ class AMGD(torch.optim.Optimizer):
 def _apply(batch: _Batch, alpha: float, push: float, beta: float, alpha_next: float) -> None:
     """Update e and y: e = (1 - alpha) e + push G, then y = y - beta G - alpha_next e.
 
-    The product with 1 - alpha is taken as e - alpha e.  torch._foreach_mul_ would first round
+    The product with 1 - alpha is taken as e - alpha e. torch._foreach_mul_ would first round
     1 - alpha to the dtype, and in bfloat16 that is 1 from k = 1023 on: e would never decay.
     """
     group, params, grads = batch.group, batch.params, batch.grads

@@ -1,10 +1,10 @@
 """Algorithm 1 on all replicates together beside a plain Python loop over the replicates.
 
 Setting: 1000 replicates, d = 10, 10^4 steps, a quadratic with additive noise on four states, a
-sticky chain.  The loop treats one replicate after the other with NumPy vectors of length 10 and
+sticky chain. The loop treats one replicate after the other with NumPy vectors of length 10 and
 the bare formulas (no checks, no records); it is timed on fewer replicates, and its seconds are
-multiplied up: its replicates are independent, so its cost is linear in their number.  The states
-it sees are sampled beforehand, outside its clock.  The two take turns, so that a busy machine slows both.
+multiplied up: its replicates are independent, so its cost is linear in their number. The states
+it sees are sampled beforehand, outside its clock. The two take turns, so that a busy machine slows both.
 The target is a ratio of at least 50.
 
 The second figure is peak memory (tracemalloc) for two lengths of run: it must not grow with the

@@ -1,6 +1,6 @@
 """One step of AMGD beside one step of torch.optim.SGD with Nesterov momentum.
 
-Both do four passes over an MLP 111-128-64-32-8 with fixed gradients.  The two take turns in short
+Both do four passes over an MLP 111-128-64-32-8 with fixed gradients. The two take turns in short
 rounds, so that a busy machine slows both; the figure is the median over the rounds of the ratio of
 their times, and its target is at most 1.10.
 

@@ -4,20 +4,20 @@ For each robot, 100 episodes of the paper's network:
 
 - *ours*: `collect_episodes`, which ends with the flat arrays of observations, actions and rewards;
 - *bare physics*: `mujoco.batch.Batch` replays the very actions of those episodes from the very
-  initial states, on the same threads.  It computes the same trajectories, and nothing else: no
-  observation, no reward, no policy.  Target: ours at least 0.90 of it.
-- *SyncVectorEnv*: Gymnasium's, with the same policy, counting real steps only.  It runs on one
-  thread.  Target: ours at least 2.5 times it.  Since it spends its time in the same physics, ours
+  initial states, on the same threads. It computes the same trajectories, and nothing else: no
+  observation, no reward, no policy. Target: ours at least 0.90 of it.
+- *SyncVectorEnv*: Gymnasium's, with the same policy, counting real steps only. It runs on one
+  thread. Target: ours at least 2.5 times it. Since it spends its time in the same physics, ours
   cannot be further ahead than bare physics is: the column "limit" is bare physics / SyncVectorEnv.
 - *envpool*: its task of the same name on as many threads, with the same policy, counting real steps
-  only.  Its physics are those of the MuJoCo it was built with.  Target: ours ahead on three robots,
-  behind on none.  This part is left out where envpool is not installed.
+  only. Its physics are those of the MuJoCo it was built with. Target: ours ahead on three robots,
+  behind on none. This part is left out where envpool is not installed.
 
 CartPole and Acrobot run as in the experiments, the policies of 10 seeds together with 25 episodes
 each; the peers there run the 25 episodes of one seed, for they have no way to join them.
 
 All take as many steps from fresh episodes, and take turns, so that a busy machine slows them alike;
-a figure is the median over the rounds of the ratio of environment steps per second.  On a machine
+a figure is the median over the rounds of the ratio of environment steps per second. On a machine
 that others use too, ``--clock cpu --threads 1`` counts processor seconds in place of time that
 passes.
 

@@ -1,20 +1,20 @@
 """Whole training iterations: share of physics, Stable-Baselines3, whole experiments, memory.
 
 1. *An iteration* of a robot is that of the paper's Figure 3: 100 episodes, a linear baseline, one
-   gradient, one step, the next batch as evaluation; episodes are cut at 100 steps.  One of CartPole
-   has 25 episodes.  Printed is the share of each phase in its time.
+   gradient, one step, the next batch as evaluation; episodes are cut at 100 steps. One of CartPole
+   has 25 episodes. Printed is the share of each phase in its time.
    Target: physics at least 0.85 for HalfCheetah.
 2. *Stable-Baselines3* does the same with PPO and one epoch: 8 environments of 256 steps, the same
    hidden layers for policy and value, one minibatch, so one gradient and one step an iteration, the
-   faster of DummyVecEnv and SubprocVecEnv.  Its numbers are float32, ours float64.  Figure: the
+   faster of DummyVecEnv and SubprocVecEnv. Its numbers are float32, ours float64. Figure: the
    ratio of environment steps per second, the median over rounds in which all take turns.
-   Target: 3.  This part is left out where Stable-Baselines3 is not installed.
+   Target: 3. This part is left out where Stable-Baselines3 is not installed.
 3. *Whole experiments*: CartPole with 10 runs, 200 updates, 25 episodes and 50 for the evaluation;
    Acrobot the same with 100 updates; in one process, and the runs spread over two as
-   ``amgd run --jobs 2`` does.  Printed is the time that passes, which has the start of the
-   processes in it, and that of the processors.  Targets: 10 s and 60 s.
+   ``amgd run --jobs 2`` does. Printed is the time that passes, which has the start of the
+   processes in it, and that of the processors. Targets: 10 s and 60 s.
 4. *Memory*: the peak of a fresh process that collects 100 episodes of 1000 steps of an ant and
-   takes the gradient.  The mean of its policy is nearly 0, so no episode ends early.
+   takes the gradient. The mean of its policy is nearly 0, so no episode ends early.
    Target: 1.5 GiB.
 
 Run as ``python benchmarks/bench_training.py [--parts iteration peers experiments memory]`` or
@@ -215,7 +215,7 @@ def processor_seconds(spec: TrainingSpec) -> float:
 def seconds_of(spec: TrainingSpec, processes: int) -> tuple[float, float]:
     """Return the time that passes, and the processor's, with the runs spread over processes.
 
-    This is how ``amgd run --jobs`` spreads them.  The start of the processes is part of the time.
+    This is how ``amgd run --jobs`` spreads them. The start of the processes is part of the time.
     """
     parts = [replace(spec, runs=tuple(part)) for part in np.array_split(spec.runs, processes)]
     start = time.perf_counter()

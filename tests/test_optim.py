@@ -1,6 +1,6 @@
 """AMGD in PyTorch: equal to Algorithm 1, and a good citizen among torch optimizers.
 
-The reference is Algorithm 1 with its three sequences, written out in NumPy below.  The optimizer
+The reference is Algorithm 1 with its three sequences, written out in NumPy below. The optimizer
 keeps one sequence and a buffer; all tests of its mathematics compare the two.
 """
 
@@ -750,7 +750,7 @@ SHAPES = [(), (1,), (0,), (7,), (3, 4), (0, 3), (2, 3, 4)]
 @pytest.mark.parametrize("options", [{}, {"maximize": True}, {"weight_decay": 0.01}])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_foreach_and_loop_are_equal(name: str, options: dict[str, Any], dtype: torch.dtype) -> None:
-    """Complaint 8.  On a CPU they are equal bit for bit in every dtype, empty tensors included."""
+    """Complaint 8. On a CPU they are equal bit for bit in every dtype, empty tensors included."""
     results = []
     for foreach in (False, True, None):
         generator = torch.Generator().manual_seed(1)

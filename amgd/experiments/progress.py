@@ -1,7 +1,7 @@
 r"""How far a run is, told while it goes on: a bar on a terminal, elsewhere a line for each run.
 
 Work is counted in rows, the unit of a checkpoint: a recorded run counts with all its rows, one that
-is under way with those in its last checkpoint.  What was there at the start does not enter the speed,
+is under way with those in its last checkpoint. What was there at the start does not enter the speed,
 so the time that is left is right after an interruption too.
 """
 
@@ -117,7 +117,7 @@ class Progress:
     poll_seconds : float
         How often a bar looks for new checkpoints.
     stream : text file, optional
-        Where to write, by default standard error.  A terminal gets a bar; anything else gets whole
+        Where to write, by default standard error. A terminal gets a bar; anything else gets whole
         lines, without a carriage return.
 
     Examples

@@ -1,8 +1,8 @@
-r"""Does a record come out again?  The first rows of a run, computed anew and compared bit for bit.
+r"""Does a record come out again? The first rows of a run, computed anew and compared bit for bit.
 
 The same specification gives the same bits on the same processor with the same versions of the
-packages.  Elsewhere a sum may be taken in another order; learning is chaotic, so the last bit of one
-row is soon the first digit of another.  `changed_places` says whether that can be the reason.
+packages. Elsewhere a sum may be taken in another order; learning is chaotic, so the last bit of one
+row is soon the first digit of another. `changed_places` says whether that can be the reason.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def rerun(
         Of its specification.
     seeds : sequence of int
     rows : int
-        How many, at least 1.  The grid world takes a second or two and gives all.
+        How many, at least 1. The grid world takes a second or two and gives all.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def changed_places(record: Record, variant: str, seed: int) -> list[str]:
     Returns
     -------
     list of str
-        Such as "numpy 2.1.0 there, 2.4.1 here".  The version of `amgd` itself is left out: whether
+        Such as "numpy 2.1.0 there, 2.4.1 here". The version of `amgd` itself is left out: whether
         its results have changed is what a comparison is to show.
 
     Examples

@@ -1,14 +1,14 @@
 r"""Run a specification into a record: seeds in parallel, killed and continued at will.
 
-**Tasks.**  The work is cut into tasks: a variant with some of its seeds.
+**Tasks.** The work is cut into tasks: a variant with some of its seeds.
 In classic control runs are cheaper together, so a task holds several; a robot's task holds one.
 A run gives the same bits in any company, in any process and after any number of interruptions, so
 the record does not depend on how many workers there are, or on what happened to them.
 
-**Two rounds.**  The tuned variants need the winner of their grid, so everything else runs before.
+**Two rounds.** The tuned variants need the winner of their grid, so everything else runs before.
 A grid is tried on runs of its own, recorded as the variant "tuning-RATE".
 
-**Workers.**  Tasks run through joblib, each on one thread.  Within
+**Workers.** Tasks run through joblib, each on one thread. Within
 ``joblib.parallel_config(backend="dask")`` they run on a Dask cluster instead; its workers must see
 the record's folder under the same path, since they keep their checkpoints in it.
 The record itself is written by the calling process alone, which holds a lock meanwhile.

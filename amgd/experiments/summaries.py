@@ -1,11 +1,11 @@
 r"""What a record says: a line for each variant, comparisons on shared seeds, words for both.
 
-**One number a run.**  A run is summed up by the mean height of its curve after row 0, the start
+**One number a run.** A run is summed up by the mean height of its curve after row 0, the start
 that all variants share (`amgd.statistics.area_under_curve`).
-It rewards an early rise as well as a high end.  The grids are tuned by it too: that row 0 counts there
+It rewards an early rise as well as a high end. The grids are tuned by it too: that row 0 counts there
 changes no order, since all steps of a grid share it.
 
-**Pairs.**  Seed i of every variant has the same random streams, so a comparison takes the
+**Pairs.** Seed i of every variant has the same random streams, so a comparison takes the
 differences on the seeds that both variants finished.
 The p-value is that of the sign-flip test, exact up to 16 pairs.
 A table compares several variants with one, so its verdicts use Holm's correction
@@ -14,10 +14,10 @@ the chance of some false call would be a quarter, and a reader takes home whatev
 better.
 The uncorrected p-values are printed, for a reader who came with a single question.
 
-**Few seeds.**  The smallest p-value of n pairs is 2^(1-n).  Where even that could not pass, the
+**Few seeds.** The smallest p-value of n pairs is 2^(1-n). Where even that could not pass, the
 verdict is "too few seeds": silence of such a test says nothing.
 
-**Divergence.**  A run that diverged has no area.  It is counted beside n, and a comparison that had
+**Divergence.** A run that diverged has no area. It is counted beside n, and a comparison that had
 to leave it out says so in its verdict.
 
 Plan of the module: names and quantities, summaries, verdicts, the table, the sentence for captions.

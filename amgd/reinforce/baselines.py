@@ -1,7 +1,7 @@
 """A baseline for REINFORCE: the value of a state as a linear function of simple features.
 
 Subtracting from the return a number b(o, t) that does not depend on the action leaves the mean of
-the policy gradient as it is and can take away most of its variance (Williams 1992).  A good b is
+the policy gradient as it is and can take away most of its variance (Williams 1992). A good b is
 the mean return from there on, and the cheapest way to learn it is least squares.
 
 The features are those of rllab (Duan et al. 2016)::
@@ -12,7 +12,7 @@ and the coefficients w solve the ridge regression of the returns G of one batch:
 
     (Phi' Phi + ridge I) w = Phi' G
 
-A prediction must come from an *earlier* batch.  Fitted to the very returns it is subtracted from,
+A prediction must come from an *earlier* batch. Fitted to the very returns it is subtracted from,
 the baseline would depend on the actions, and the gradient would be biased.
 """
 
@@ -46,7 +46,7 @@ class LinearBaseline:
     Notes
     -----
     In a training loop call `predict` first and `fit` afterwards, so that the predictions come from
-    the batch before.  Before the first fit the prediction is 0.
+    the batch before. Before the first fit the prediction is 0.
 
     Examples
     --------

@@ -1,15 +1,15 @@
 """Whole episodes of a policy in a simulator, and how they are kept.
 
-All n episodes of a batch start at once, and the batch is done when the last is over.  So exactly n
+All n episodes of a batch start at once, and the batch is done when the last is over. So exactly n
 whole episodes come out, whatever their lengths: none is dropped, and none is favoured for being
 short, as happens where a quota is filled by whichever episodes end first.
 
-Randomness is fixed in advance.  From the caller's generator come, in this order,
+Randomness is fixed in advance. From the caller's generator come, in this order,
 
 1. the n initial rows;
 2. for each block of `BLOCK` steps the noise of n actions a step, until the last episode is over.
 
-Episode e uses row e of each draw, and ignores the rest once it is over.  So its actions depend
+Episode e uses row e of each draw, and ignores the rest once it is over. So its actions depend
 neither on which other episodes still run, nor on the number of threads of the physics.
 
 Episodes are kept one after the other in flat arrays ("ragged"), with their true lengths.
@@ -170,7 +170,7 @@ def collect_episodes(
     horizon : int, optional
         Steps after which an episode is cut; default and limit is the registered one.
     rng : Generator, or a sequence of S of them for a policy with S replicates
-        The module's text says what is drawn.  Replicate s gives the same episodes as the policy
+        The module's text says what is drawn. Replicate s gives the same episodes as the policy
         that it stands for gives alone with ``rng[s]``, up to the rounding of the network.
 
     Returns

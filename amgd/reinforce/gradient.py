@@ -7,14 +7,14 @@ A batch of E episodes with lengths :math:`L_e` and :math:`N=\sum_e L_e` steps gi
 and everything that readings of REINFORCE differ in is a matter of the weights w, which are numbers
 and carry no gradient:
 
-1. *returns to go* :math:`G_t=\sum_{s\ge t}\gamma^{s-t}r_s` (`returns_to_go`).  A reward enters the
+1. *returns to go* :math:`G_t=\sum_{s\ge t}\gamma^{s-t}r_s` (`returns_to_go`). A reward enters the
    weights of the actions up to its own step, and of no later one;
 2. *advantages*: a baseline is subtracted, the batch centred or normalised (`standardise`);
 3. *scaling*: a mean over all steps, over episodes of means over steps, or over episodes of sums,
    with or without the factor :math:`\gamma^t` (`step_weights`).
 
 With ``"episode_sum"``, the factor :math:`\gamma^t` and raw returns the mean of the estimate is the
-gradient of the expected discounted return (Williams 1992; Sutton et al. 2000).  The other choices
+gradient of the expected discounted return (Williams 1992; Sutton et al. 2000). The other choices
 estimate something else, as `step_weights` says.
 """
 
@@ -69,7 +69,7 @@ def returns_to_go(
         In [0, 1].
     final_values : array (E,), optional
         The value v of what comes after the last step: 0 where the task ended the episode, a
-        predicted return where only the time limit did.  Default: 0 everywhere, as in rllab.
+        predicted return where only the time limit did. Default: 0 everywhere, as in rllab.
 
     Raises
     ------
@@ -108,13 +108,13 @@ def standardise(advantages: ArrayLike, how: Advantages) -> FloatArray:
     advantages : array (N,)
         Of all steps of the batch.
     how : "raw", "centred" or "normalised"
-        The mean and the deviation (with N, not N - 1) are over the whole batch.  As in rllab 1e-8
+        The mean and the deviation (with N, not N - 1) are over the whole batch. As in rllab 1e-8
         is added to the deviation, so one step, or equal advantages, give 0 and not NaN.
 
     Notes
     -----
     Both subtract a number that depends on the actions of the batch, so the estimate has a bias
-    of order 1 over the number of episodes.  Dividing also rescales it: returns 10 times as large
+    of order 1 over the number of episodes. Dividing also rescales it: returns 10 times as large
     give the same step.
 
     Examples
@@ -147,13 +147,13 @@ def step_weights(
         Divide by N (rllab), by E and the length of the step's own episode (the loop of Pham et
         al. 2020), or by E.
     discount : float, optional
-        Multiply by ``discount**t`` with t the step within its episode.  Without it late steps
+        Multiply by ``discount**t`` with t the step within its episode. Without it late steps
         count as much as early ones, as in nearly all code; the estimate is then not the gradient
         of any function (Nota and Thomas 2020).
 
     Notes
     -----
-    Where all episodes have one length T, the three are the same up to the factor T.  Otherwise a
+    Where all episodes have one length T, the three are the same up to the factor T. Otherwise a
     learning rate means different things: ``"episode_mean"`` weighs a step of a short episode more.
 
     Examples
@@ -182,7 +182,7 @@ def step_weights(
 def policy_gradient_loss(log_probs: Tensor, weights: Tensor) -> Tensor:
     """Return the number whose gradient is minus the estimate: - sum_i w_i log pi(a_i | o_i).
 
-    Each log-probability meets the weight of its own step.  The product of the two sums over an
+    Each log-probability meets the weight of its own step. The product of the two sums over an
     episode is another thing: there every action pays for every reward, past ones too.
 
     Examples
@@ -237,7 +237,7 @@ def policy_gradient(
     weights : array (N,)
         From `step_weights`.
     rows : int
-        Steps that go through the network at once.  The memory needed grows with it, and the
+        Steps that go through the network at once. The memory needed grows with it, and the
         result changes by rounding only.
 
     Returns

@@ -1,8 +1,8 @@
 """Stochastic policies: a tanh network, and the law of the action that its outputs stand for.
 
 A policy with parameters theta is a law pi_theta(a | o) of the action a given the observation o.
-REINFORCE needs two things of it: actions, and the gradient of log pi_theta(a | o).  The second
-comes from `torch.distributions` and autograd.  The first is a deterministic map of noise::
+REINFORCE needs two things of it: actions, and the gradient of log pi_theta(a | o). The second
+comes from `torch.distributions` and autograd. The first is a deterministic map of noise::
 
     softmax     u uniform on [0, 1)      a = the first action whose cumulated probability exceeds u
     Gaussian    z standard normal        a = mean(o) + std(o) * z
@@ -59,7 +59,7 @@ class MLP(nn.Module):
     sizes : sequence of int
         Numbers of units from input to output, such as (4, 8, 2).
     rng : Generator, or a sequence of S of them
-        Draws the weights.  A sequence makes S stacked networks, and network s is the one that
+        Draws the weights. A sequence makes S stacked networks, and network s is the one that
         ``rng[s]`` alone would make.
     dtype : torch.dtype
         Type of the parameters.
@@ -371,10 +371,10 @@ class GaussianPolicy(Policy):
 
     Outside the interval the derivative with respect to s is 0.
 
-    No number becomes infinite when the deviation explodes, so nothing stops the training.  Far
+    No number becomes infinite when the deviation explodes, so nothing stops the training. Far
     above the bounds of the actions nearly every clipped action is a bound, whatever the mean; the
     gradient for the mean falls like 1 / std, and at the upper end of the interval that for s is 0:
-    such a policy learns no more.  The column ``std`` of the training log shows it.
+    such a policy learns no more. The column ``std`` of the training log shows it.
 
     Parameters
     ----------

@@ -1,17 +1,17 @@
 """Many episodes of one environment at once, equal to Gymnasium's environments step for step.
 
-All episodes of a batch start together and advance together.  An episode that is over leaves the
+All episodes of a batch start together and advance together. An episode that is over leaves the
 batch (`Simulator.compact`) and costs nothing from then on; no state is reset inside a batch, so no
 made-up transition can appear.
 
-- `CartPole` and `Acrobot` are written in NumPy.  The state is an array (coordinate, episode), and
-  the arithmetic follows the order of Gymnasium's, so that the states agree to the last bit.  That
+- `CartPole` and `Acrobot` are written in NumPy. The state is an array (coordinate, episode), and
+  the arithmetic follows the order of Gymnasium's, so that the states agree to the last bit. That
   matters: an acrobot is chaotic, and a difference of 1e-16 grows to 1e-6 within an episode.
 - `Robot` (Swimmer, Walker2d, HalfCheetah, Ant) runs on `mujoco.batch.Batch`, on any number of
   threads, with equal results for each.
 - `GymnasiumSimulator` puts any other registered environment behind the same interface.
 
-A simulator draws nothing while it runs.  `Simulator.initial` draws one row for each episode, and a
+A simulator draws nothing while it runs. `Simulator.initial` draws one row for each episode, and a
 row decides its episode together with the actions.
 
 Plan of the module: the interface, the two classic tasks, the robots, the general case, the maker.
@@ -64,7 +64,7 @@ class Step(NamedTuple):
     rewards : float array (n,)
         Rewards of the step.
     terminated, truncated : bool array (n,)
-        Whether the task ended the episode, and whether the time limit did.  Both may hold, as in
+        Whether the task ended the episode, and whether the time limit did. Both may hold, as in
         Gymnasium.
     """
 
@@ -147,7 +147,7 @@ class Simulator(ABC):
         Parameters
         ----------
         actions : int array (n,) or float array (n, action_size)
-            One action for each running episode.  Continuous actions are clipped to the bounds of
+            One action for each running episode. Continuous actions are clipped to the bounds of
             the action space first, as rllab's ``normalize`` does; the control cost is that of the
             clipped action.
 
@@ -305,8 +305,8 @@ class CartPole(_Classic):
     """A pole on a cart that is pushed left (0) or right (1); every step gives reward 1.
 
     The state is the cart's position (m) and velocity, the pole's angle (rad) and angular velocity.
-    It advances by Euler steps of 0.02 s.  The episode ends when the cart leaves [-2.4, 2.4] or the
-    pole leaves 12 degrees on either side (Barto, Sutton and Anderson 1983).  The failing step is
+    It advances by Euler steps of 0.02 s. The episode ends when the cart leaves [-2.4, 2.4] or the
+    pole leaves 12 degrees on either side (Barto, Sutton and Anderson 1983). The failing step is
     rewarded too.
     """
 
@@ -348,8 +348,8 @@ class Acrobot(_Classic):
     """Two links hanging from a pivot; a torque of -1, 0 or +1 (N m) at the joint swings them up.
 
     The state is the angle of the first link, the angle of the second relative to it (rad, kept in
-    [-pi, pi]) and their velocities (kept within 4 pi and 9 pi rad/s).  It advances by one
-    Runge-Kutta step of 0.2 s.  Each step costs 1 until the tip is one link length above the pivot
+    [-pi, pi]) and their velocities (kept within 4 pi and 9 pi rad/s). It advances by one
+    Runge-Kutta step of 0.2 s. Each step costs 1 until the tip is one link length above the pivot
     (Sutton 1996); the equations of motion are those of Sutton and Barto's book.
     """
 
@@ -516,7 +516,7 @@ class Robot(Simulator):
     name : str
         One of Swimmer-v5, Walker2d-v5, HalfCheetah-v5, Ant-v5, Ant-v4.
     threads : int
-        Threads of the physics.  The results do not depend on it.
+        Threads of the physics. The results do not depend on it.
     use_contact_forces : bool
         For Ant-v4 alone, Gymnasium's option of that name: contact cost, and 111 observations in
         place of 27.
@@ -524,10 +524,10 @@ class Robot(Simulator):
     Notes
     -----
     The contact forces of an ant are not part of what `mujoco.batch.Batch` copies out, and a force
-    sensor would give those of another stage of the Runge-Kutta step.  So the batch keeps one
+    sensor would give those of another stage of the Runge-Kutta step. So the batch keeps one
     MjData an episode, and ``mj_rnePostConstraint`` runs on a copy of each that touches anything.
 
-    MuJoCo itself resets a state that has diverged.  Gymnasium goes on from there; here the step
+    MuJoCo itself resets a state that has diverged. Gymnasium goes on from there; here the step
     raises FloatingPointError, for such a transition is not one of the task.
     """
 
@@ -829,13 +829,13 @@ def make_simulator(name: str, *, threads: int = 1, **options: Any) -> Simulator:
     Parameters
     ----------
     name : str
-        Gymnasium's name.  CartPole-v0, CartPole-v1, Acrobot-v1, Swimmer-v5, Walker2d-v5,
+        Gymnasium's name. CartPole-v0, CartPole-v1, Acrobot-v1, Swimmer-v5, Walker2d-v5,
         HalfCheetah-v5, Ant-v5 and Ant-v4 have fast simulators; any other registered environment
         runs through Gymnasium.
     threads : int
         Threads of a robot's physics; the others have no use for it.
     **options
-        ``use_contact_forces=True`` gives Ant-v4 the paper's 111 observations.  With any other
+        ``use_contact_forces=True`` gives Ant-v4 the paper's 111 observations. With any other
         option the environment runs through Gymnasium, which gets the options.
 
     Raises

@@ -2,30 +2,30 @@ r"""REINFORCE, plain and accelerated: one loop for every reading of the experime
 
 An iteration draws a batch of whole episodes from the policy with parameters :math:`y_k`, turns it
 into an estimate :math:`G_k` of minus the policy gradient (see `amgd.reinforce.gradient`), and lets
-an optimizer step to :math:`y_{k+1}`.  `TrainingSpec` holds every choice; `train` runs it.
+an optimizer step to :math:`y_{k+1}`. `TrainingSpec` holds every choice; `train` runs it.
 
-**Rows.**  A log has rows k = 0, ..., K.  Row k describes the policy after k updates: the batch
-drawn from it, its gradient, its distance from the start, its evaluation.  So all numbers of a row
+**Rows.** A log has rows k = 0, ..., K. Row k describes the policy after k updates: the batch
+drawn from it, its gradient, its distance from the start, its evaluation. So all numbers of a row
 belong to the same parameters, and K updates take K + 1 batches.
 
-**Randomness.**  The stream of a batch is the child of one `SeedSequence` with the key
+**Randomness.** The stream of a batch is the child of one `SeedSequence` with the key
 (run, purpose, k), that of a part of an evaluation has the key (run, purpose, k, part); the initial
-policy has the key (run, purpose), or (purpose,) if all runs share it.  So two specs that differ in the optimizer start from the same policy and meet the same noise
+policy has the key (run, purpose), or (purpose,) if all runs share it. So two specs that differ in the optimizer start from the same policy and meet the same noise
 in every iteration, whatever the evaluation draws, and a stopped run goes on without any state of a
 generator.
 
-**Several runs.**  In classic control a step costs about the same for 25 episodes and for 750.  So
+**Several runs.** In classic control a step costs about the same for 25 episodes and for 750. So
 the batches of all runs, and the fresh episodes of their evaluations, advance together, with the
-policies stacked.  Each policy of a stack is computed in the same way whatever the others are: a run
+policies stacked. Each policy of a stack is computed in the same way whatever the others are: a run
 gives the same bits alone and in company, and for any number of threads.
 
-**Matched steps.**  Accelerated methods move further per gradient.  Along a gradient G that does not
+**Matched steps.** Accelerated methods move further per gradient. Along a gradient G that does not
 change, AMGD moves y by :math:`-\eta_kG` in step k, where
 
 .. math:: \eta_k=\beta_k+\alpha_{k+1}c_k,\qquad c_k=(1-\alpha_k)c_{k-1}+\gamma_k-\beta_k,\qquad c_0=0 .
 
 Plain SGD with the steps :math:`\eta_k` is the control: what it gains is owed to the length of the
-steps alone.  For :math:`\gamma_k=k\beta/2` they are :math:`\eta_k=(3k+5)\beta/12`, for Nesterov's
+steps alone. For :math:`\gamma_k=k\beta/2` they are :math:`\eta_k=(3k+5)\beta/12`, for Nesterov's
 method :math:`(k+3)\beta/4`, for Theorem 1's largest :math:`\gamma_k` they are
 :math:`(1+2/(k+2))\beta`.
 
@@ -109,7 +109,7 @@ class TrainingSpec:
         The step beta of the named optimizers; given to a factory as ``lr``.
     optimizer : str or callable
         ``"sgd"``, ``"theorem1"``, ``"ghadimi_lan"`` (gamma_k = k beta / 2) and ``"nesterov"`` are
-        schedules of `AMGD`; ``"matched"`` is SGD with the steps of `matched`.  A callable is
+        schedules of `AMGD`; ``"matched"`` is SGD with the steps of `matched`. A callable is
         called as ``optimizer(parameters, lr=lr)``, so `torch.optim.Adam` works as it is and
         `functools.partial` adds options.
     matched_to : "theorem1", "ghadimi_lan" or "nesterov"
@@ -127,16 +127,16 @@ class TrainingSpec:
         What is subtracted from the returns; `LinearBaseline`, fitted to the batch before.
     time_limit : "terminal" or "bootstrap"
         Whether nothing follows the last step of a truncated episode (rllab), or what the baseline
-        predicts.  An episode that ends in the very step of the limit has nothing after it.
+        predicts. An episode that ends in the very step of the limit has nothing after it.
     horizon : int, optional
         Steps after which an episode is cut; default is the registered limit.
     iterate : "y", "x" or "x_bar"
         Where the policy is evaluated; batches are always drawn at y.
     evaluation : "separate", "next_batch" or "none"
         Fresh episodes, as in the paper, or the batch of the same row, which costs nothing and is a
-        sample of the iterate y.  Actions are drawn as in training.
+        sample of the iterate y. Actions are drawn as in training.
     evaluation_episodes : int
-        Number of fresh episodes.  A multiple of `batch` lets classic control do both in one go.
+        Number of fresh episodes. A multiple of `batch` lets classic control do both in one go.
     std, floor
         Of a Gaussian policy, see `GaussianPolicy`.
     initial : "own" or "shared"
@@ -353,14 +353,14 @@ class TrainingLog:
         ``return`` (mean undiscounted return of the batch), ``length`` (mean, steps),
         ``terminated`` (share of episodes that the task ended), ``distance`` (from theta_0),
         ``gradient_norm``, ``entropy`` (nats), for Gaussian policies ``std``, and unless the
-        evaluation is off ``evaluation_return`` and ``evaluation_length``.  The same spec gives the
-        same bits on the same machine.  Look at ``std`` when a robot stops learning: many times the
+        evaluation is off ``evaluation_return`` and ``evaluation_length``. The same spec gives the
+        same bits on the same machine. Look at ``std`` when a robot stops learning: many times the
         bounds of its actions it means that the actions are bounds drawn at random, and that the
-        mean hardly matters.  All numbers stay finite then, so the training goes on.
+        mean hardly matters. All numbers stay finite then, so the training goes on.
     seconds : dict of str to array (rows,)
         Wall-clock time of all runs together: ``physics``, ``policy`` (choosing actions),
         ``weights`` (returns, baseline), ``update`` (gradient and step), ``evaluation`` (its physics
-        and policy), and ``total``, which has the bookkeeping too.  Time in one go with others is
+        and policy), and ``total``, which has the bookkeeping too. Time in one go with others is
         split by steps.
     """
 
@@ -741,7 +741,7 @@ def train(spec: TrainingSpec, *, simulator: Simulator | None = None) -> Training
 
     Notes
     -----
-    Torch runs on one thread meanwhile, and gets its number of threads back.  No global random
+    Torch runs on one thread meanwhile, and gets its number of threads back. No global random
     state is read or changed.
 
     Examples

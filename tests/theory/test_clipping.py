@@ -1,8 +1,8 @@
 """Scores of a Gaussian policy whose action the environment clips, by quadrature.
 
-An action A = m + s Z is clipped to c = c(A) in [low, high], and h(c) is paid.  The derivatives of
+An action A = m + s Z is clipped to c = c(A) in [low, high], and h(c) is paid. The derivatives of
 J = E h(c(A)) in m and log s are known without any score: inside the box they are the mean of
-h'(A) dA, and outside the payment does not move.  The raw score must reproduce them, and the score
+h'(A) dA, and outside the payment does not move. The raw score must reproduce them, and the score
 at the clipped action may miss them by no more than the bounds of the book.
 """
 

@@ -1,6 +1,6 @@
 """The statements of the chapter on the policy gradient, by enumeration of random decision processes.
 
-Every process has at most 3 states, 3 actions and 3 steps, so all its paths can be listed.  What they
+Every process has at most 3 states, 3 actions and 3 steps, so all its paths can be listed. What they
 are compared with does not use them: J is computed backwards in time, and differentiated by a complex
 step, J(theta + ih) = J + ih J' + O(h^2), which has no cancellation.
 """
