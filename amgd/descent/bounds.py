@@ -260,7 +260,7 @@ def _one_over_Gamma(alpha: FloatArray) -> FloatArray:
 def corollary1_printed(gamma: float) -> float:
     """Corollary 1 as printed: the bias is at most gamma after tau(gamma) steps. It is false.
 
-    Formula: ``gamma``. Book: {prf:ref}`cor-1-printed`.
+    Formula: ``gamma``. Book: :prf:ref:`cor-1-printed`.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def corollary1_printed(gamma: float) -> float:
 def corollary1(k: Any, *, chain: MarkovChain, M: float) -> Any:
     """Corollary 1': how far the mean of a sample gradient is from grad f after k steps.
 
-    Formula: ``2 M d(k)``. Book: {prf:ref}`cor-1`.
+    Formula: ``2 M d(k)``. Book: :prf:ref:`cor-1`.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ def lemma1_printed(k: Any, tau: Any, *, steps: StepSizes, L: float, M: float) ->
         + (M^2 L Gamma_k / 2) sum_{t<=k} (gamma_t - beta_t)^2 / (Gamma_t alpha_t)
         + 2 L M^3 gamma_k [sum_{t=k-tau}^{k-1} alpha_t Gamma_t] [sum_{t<=k} (gamma_t - beta_t) / Gamma_t]
 
-    Book: {prf:ref}`lem-1-printed`.
+    Book: :prf:ref:`lem-1-printed`.
 
     Parameters
     ----------
@@ -376,7 +376,7 @@ def lemma1(k: Any, s: Any, *, steps: StepSizes, L: float, M: float, chain: Marko
                  + 4 L M^2 sum_{t=k-s+1}^{k-1} (beta_t + alpha_{t+1} E_t)
         E_0 = 0,  E_k = (1 - alpha_k) E_{k-1} + |gamma_k - beta_k|
 
-    for every alpha with alpha_1 = 1 and all beta, gamma >= 0. Book: {prf:ref}`lem-1`.
+    for every alpha with alpha_1 = 1 and all beta, gamma >= 0. Book: :prf:ref:`lem-1`.
 
     Parameters
     ----------
@@ -443,7 +443,7 @@ def theorem1_printed(K: Any, *, L: float, M: float, initial_gap: float, C: float
 
         2 gap (4 L + sqrt K) / K + 2 M (L M^2 (11 + 16 C log K) + 2) / sqrt K
 
-    Book: {prf:ref}`thm-1-printed`.
+    Book: :prf:ref:`thm-1-printed`.
 
     Parameters
     ----------
@@ -482,7 +482,7 @@ def theorem1_proof_line(K: Any, *, L: float, M: float, initial_gap: float, C: fl
 
     The book proves it, even with 2 gap / sqrt K for the first term, for K >= 3,
     L sqrt K >= 1/3, gamma_k nonincreasing and C > 0 with d(k) <= exp(-k/C) for all k >= 1.
-    Book: {prf:ref}`prop-printed-survives`.
+    Book: :prf:ref:`prop-printed-survives`.
 
     Parameters
     ----------
@@ -560,7 +560,7 @@ def theorem1(
 
     rho is 1 for ``weights="gamma"`` and 1 + 2 (H_{K+1} - 1) / K for the two other output rules.
     With ``steps="sgd"`` (gamma_k = beta) the numbers 3/2, 20/3, 4 become 1/2, 4, 2, and rho is 1.
-    A stationary start removes the last term. Book: {prf:ref}`thm-1`.
+    A stationary start removes the last term. Book: :prf:ref:`thm-1`.
 
     Parameters
     ----------
@@ -661,7 +661,7 @@ def theorem1_poisson(
 
     rho as in `theorem1`. With ``steps="sgd"``: gap / (beta K) + L M^2 beta (1/2 + 4 T)
     + 4 M^2 T / K. When gamma_k is not nonincreasing, 8 becomes 4 (1 + H_K).
-    Book: {prf:ref}`thm-1-poisson`.
+    Book: :prf:ref:`thm-1-poisson`.
 
     Parameters
     ----------
@@ -723,7 +723,7 @@ def lemma2_excess(steps: StepSizes, k: Any) -> Any:
 
     A positive e_k with k >= 2 means that the steps violate the hypothesis of the printed Lemma 2
     at k. Where the two terms are equal the difference keeps a rounding error of about
-    1e-16 k / gamma_k. Book: {prf:ref}`lem-2`.
+    1e-16 k / gamma_k. Book: :prf:ref:`lem-2`.
 
     Parameters
     ----------
@@ -771,7 +771,7 @@ def lemma_lag(
         2 sigma B d(s) + ell B sum_{j=k-s+1}^{k-1} (alpha_j min(M eta_j, B) + beta_{j+1} B)
         + sigma sum_{j=k-s+1}^{k-1} (M eta_j + mu B eta_{j+1})
 
-    Book: {prf:ref}`lem-lag`.
+    Book: :prf:ref:`lem-lag`.
 
     Parameters
     ----------
@@ -825,7 +825,7 @@ def lemma_poisson(
 
         4 sigma T B k + 8 ell T B^2 (k - 1) + 2 sigma T sum_{t=1}^{k-1} t (M eta_t + mu B eta_{t+1})
 
-    Book: {prf:ref}`lem-poisson`.
+    Book: :prf:ref:`lem-poisson`.
 
     Parameters
     ----------
@@ -883,7 +883,7 @@ def theorem2_printed(k: Any, *, L: float, D: float, M: float, f_x_bar0: float) -
         + 2 (4 D^2 L + M^2) (L + 1) log(2 L sqrt k) / sqrt k
 
     The logarithm is negative for k < 1 / (4 L^2), and the value may be too.
-    Book: {prf:ref}`thm-2-printed`.
+    Book: :prf:ref:`thm-2-printed`.
 
     Parameters
     ----------
@@ -956,7 +956,7 @@ def theorem2(
         4 L r0^2 / (k (k + 1)) + [c B^2 + (4 sigma^2 + 8 sigma M T) / (3 c)] / sqrt k
         + 8 T (sigma B + 2 ell B^2) / (k + 1)
 
-    Book: {prf:ref}`thm-2`.
+    Book: :prf:ref:`thm-2`.
 
     Parameters
     ----------
@@ -1017,7 +1017,7 @@ def theorem2_lag(
         4 L r0^2 / (k (k + 1)) + [c B^2 + (4 sigma^2 + 4 sqrt2 sigma M (s - 1)) / (3 c)] / sqrt k
         + 4 sigma B s^2 / (k (k + 1)) * + 2 sigma B d(s) + 16 ell B^2 (s - 1) / (k + 1)
 
-    Book: {prf:ref}`thm-2-lag`.
+    Book: :prf:ref:`thm-2-lag`.
 
     Parameters
     ----------
@@ -1066,7 +1066,7 @@ def proposition_a(
         2 L B^2 / sqrt(k + 1) + (2 sigma^2 + 4 sigma M T) / (3 L sqrt k)
         + 8 T (sigma B + 2 ell B^2) / (k + 1)
 
-    Book: {prf:ref}`prop-a`.
+    Book: :prf:ref:`prop-a`.
 
     Parameters
     ----------
@@ -1103,7 +1103,7 @@ def proposition_b(k: Any, *, L: float, D: float) -> Any:
     """Proposition B: a gap that the printed steps of Theorem 2 cannot avoid, without any noise.
 
     Formula: ``L D^2 / sqrt(k + 1)``, a *lower* bound on f(x_bar_k) - f* for
-    f(x) = x L D / sqrt(k + 1) on [-D, D] from x_0 = D. Book: {prf:ref}`prop-b`.
+    f(x) = x L D / sqrt(k + 1) on [-D, D] from x_0 = D. Book: :prf:ref:`prop-b`.
 
     Parameters
     ----------
@@ -1138,7 +1138,7 @@ def theorem3_printed(k: Any, *, mu: float, L: float, D: float, M: float, f_x_bar
         + (2 D + 10 M^2 + 8 mu M D) / (mu (k + 1))
 
     The logarithm is negative for k < 2/mu - 1, and the value often is too.
-    Book: {prf:ref}`thm-3-printed`.
+    Book: :prf:ref:`thm-3-printed`.
 
     Parameters
     ----------
@@ -1191,7 +1191,7 @@ def theorem3(
         4 L r0^2 / (k (k + 1)) + 4 sigma^2 / (mu (k + 1))
         + 8 T [sigma M / mu + 2 sigma B + 2 ell B^2] / (k + 1)
 
-    Book: {prf:ref}`thm-3`.
+    Book: :prf:ref:`thm-3`.
 
     Parameters
     ----------
@@ -1248,7 +1248,7 @@ def theorem3_lag(
         4 L r0^2 / (k (k + 1)) + 4 sigma^2 / (mu (k + 1)) + 4 sigma B s^2 / (k (k + 1)) *
         + 2 sigma B d(s) + 8 (s - 1) [sigma M / mu + sigma B + 2 ell B^2] / (k + 1)
 
-    Book: {prf:ref}`thm-3-lag`.
+    Book: :prf:ref:`thm-3-lag`.
 
     Parameters
     ----------
@@ -1309,7 +1309,7 @@ def proposition_c(
         [3 mu r0^2 + 12 sqrt(2 kappa) L B^2] / ((k + 1) (k + 2)) + 12 sigma^2 / (mu (k + 1))
         + 24 T [sigma M / mu + 2 sigma B + 2 ell B^2] / (k + 1)
 
-    Book: {prf:ref}`prop-c`.
+    Book: :prf:ref:`prop-c`.
 
     Parameters
     ----------

@@ -68,8 +68,8 @@ class GridWorldSpec:
         As for `amgd.td.GridWorld`. The paper does not say; the default ends the episode at the
         goal and gives -1 for each step.
     features : {"three", "order", "product"}
-        Fourier features: $1, \cos\pi x, \cos\pi y$; all of order 3, $\cos\pi(ix+jy)$; or their
-        product form $\cos(\pi ix)\cos(\pi jy)$.
+        Fourier features: :math:`1, \cos\pi x, \cos\pi y`; all of order 3,
+        :math:`\cos\pi(ix+jy)`; or their product form :math:`\cos(\pi ix)\cos(\pi jy)`.
     coordinates : {"midpoint", "unit"}
         As for `amgd.td.fourier_features`.
     discount : float in [0, 1)

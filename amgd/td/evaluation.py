@@ -1,20 +1,22 @@
 r"""Policy evaluation by TD(0) with linear features, as linear algebra.
 
-TD(0) sees transitions $\xi = (s, s')$ with reward $r$ and moves against
-$G(\theta; \xi) = \phi(s)\,(\phi(s) - \gamma\phi(s'))^\top\theta - r\phi(s)$
-($\gamma$ is the discount here and nowhere else).
-If $s$ has law $D$ and $s'$ the law $P(s, \cdot)$, the mean of $G$ is $A\theta - b$ with
+TD(0) sees transitions :math:`\xi = (s, s')` with reward :math:`r` and moves against
+:math:`G(\theta; \xi) = \phi(s)\,(\phi(s) - \gamma\phi(s'))^\top\theta - r\phi(s)`
+(:math:`\gamma` is the discount here and nowhere else).
+If :math:`s` has law :math:`D` and :math:`s'` the law :math:`P(s, \cdot)`, the mean of :math:`G` is
+:math:`A\theta - b` with
 
-$$A = \Phi^\top D (I - \gamma P)\Phi, \qquad b = \Phi^\top D r .$$
+.. math:: A = \Phi^\top D (I - \gamma P)\Phi, \qquad b = \Phi^\top D r .
 
-TD converges to $\theta^* = A^{-1}b$.
-$A\theta - b$ is a gradient if and only if $A$ is symmetric, which holds for every $\Phi$ exactly
-when $DP = P^\top D$: when $P$ is reversible and $D$ is its stationary law.
+TD converges to :math:`\theta^* = A^{-1}b`.
+:math:`A\theta - b` is a gradient if and only if :math:`A` is symmetric, which holds for every
+:math:`\Phi` exactly when :math:`DP = P^\top D`: when :math:`P` is reversible and :math:`D` is its
+stationary law.
 A terminal state ends an episode: no transition is learned from it and its value is 0, so that its
-weight in $D$ and its row in the second $\Phi$ are removed.
+weight in :math:`D` and its row in the second :math:`\Phi` are removed.
 
 The error measure of the paper's Figure 1 is the norm of the expected TD update (NEU) of Sutton et
-al. (2009), $\|b - A\theta\|^2 = E[\delta\phi]^\top E[\delta\phi]$, which needs no solution.
+al. (2009), :math:`\|b - A\theta\|^2 = E[\delta\phi]^\top E[\delta\phi]`, which needs no solution.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ class TDProblem:
     reward : array_like, shape (n,)
         Reward for a step from each state.
     features : array_like, shape (n, d)
-        Row s is $\phi(s)$.
+        Row s is :math:`\phi(s)`.
     discount : float in [0, 1)
     law : {"stationary", "episode"} or array_like, shape (n,)
         Law D of the states from which transitions are learned: the stationary law of P; the
@@ -174,14 +176,14 @@ class TDProblem:
 
     @cached_property
     def A(self) -> FloatArray:
-        r"""$\Phi^\top D(\Phi - \gamma P\Phi)$, shape (d, d)."""
+        r""":math:`\Phi^\top D(\Phi - \gamma P\Phi)`, shape (d, d)."""
         expected_next = self.transition @ self._live_features
         difference = self.features - self.discount * expected_next
         return _frozen(self.features.T @ (self.law[:, None] * difference))
 
     @cached_property
     def b(self) -> FloatArray:
-        r"""$\Phi^\top D r$ with the expected reward r, shape (d,)."""
+        r""":math:`\Phi^\top D r` with the expected reward r, shape (d,)."""
         expected = self.reward + self.transition @ self.arrival_reward
         return _frozen(self.features.T @ (self.law * expected))
 
@@ -289,9 +291,9 @@ class TDProblem:
         Returns
         -------
         A_sum : ndarray, shape (..., d, d)
-            Sum of $\phi(s)(\phi(s) - \gamma\phi(s'))^\top$ over the path.
+            Sum of :math:`\phi(s)(\phi(s) - \gamma\phi(s'))^\top` over the path.
         b_sum : ndarray, shape (..., d)
-            Sum of $r\phi(s)$.
+            Sum of :math:`r\phi(s)`.
         count : ndarray of int64, shape (...)
             Number of transitions; those from terminal states do not count.
         """
@@ -325,9 +327,9 @@ class TDProblem:
     ) -> FloatArray:
         r"""Estimate the NEU as the paper does, from a few test episodes.
 
-        The update $\delta\phi$ is averaged over all transitions of the test episodes, and the
-        squared norm of the average is returned. Its variance does not vanish at $\theta^*$: the
-        estimate has a floor of the order of one over the number of transitions.
+        The update :math:`\delta\phi` is averaged over all transitions of the test episodes, and the
+        squared norm of the average is returned. Its variance does not vanish at :math:`\theta^*`:
+        the estimate has a floor of the order of one over the number of transitions.
 
         Parameters
         ----------
@@ -410,9 +412,9 @@ class TDProblem:
     def pair_mixing_sum(self) -> float:
         r"""The mixing sum T of `pair_chain`, from that of the states: T + 1 - min pi.
 
-        A pair's law after t steps depends on the first pair through $s'$ only, so it is as far
-        from stationarity as the state after t - 1 steps is: $d_{pair}(t) = d(t - 1)$, and
-        $d(0) = 1 - \min\pi$. The states are fewer than the pairs, which makes this far cheaper.
+        A pair's law after t steps depends on the first pair through :math:`s'` only, so it is as
+        far from stationarity as the state after t - 1 steps is: :math:`d_{pair}(t) = d(t - 1)`, and
+        :math:`d(0) = 1 - \min\pi`. The states are fewer than the pairs: this is far cheaper.
 
         Examples
         --------
@@ -495,9 +497,10 @@ class TDProblem:
 class TDDescent(Problem):
     r"""TD(0) on a ball in the form of the descent methods: xi runs over the transitions.
 
-    $f(\theta) = \frac12\theta^\top A\theta - b^\top\theta$ has the gradient $A\theta - b$.
-    The samples $G(\theta; \xi)$ are not gradients themselves (their matrix has rank one and is
-    not symmetric), which Theorems 2' and 3' do not need.
+    :math:`f(\theta) = \frac12\theta^\top A\theta - b^\top\theta` has the gradient
+    :math:`A\theta - b`.
+    The samples :math:`G(\theta; \xi)` are not gradients themselves (their matrix has rank one and
+    is not symmetric), which Theorems 2' and 3' do not need.
     `L`, `mu`, `M`, `ell`, `L_sample`, `minimum` and `minimiser` are exact on the ball; `sigma` is
     an upper bound, exact up to the angle of two vectors.
 
@@ -562,10 +565,10 @@ class TDDescent(Problem):
 def product_basis_spectrum(n: int, order: int, discount: float) -> FloatArray:
     r"""Return the diagonal of A for the product basis on the grid whose goal is ordinary.
 
-    At the cells' mid-points the vectors $\cos(\pi ix)\cos(\pi jy)$, $i, j < n$, are the
+    At the cells' mid-points the vectors :math:`\cos(\pi ix)\cos(\pi jy)`, :math:`i, j < n`, are the
     eigenvectors of the uniform walk that stays when it bumps, with eigenvalues
-    $\frac12(\cos\frac{\pi i}n + \cos\frac{\pi j}n)$, and orthogonal, so that A is diagonal:
-    $A_{ij} = 2^{-[i>0]-[j>0]}(1 - \frac\gamma2(\cos\frac{\pi i}n + \cos\frac{\pi j}n))$.
+    :math:`\frac12(\cos\frac{\pi i}n + \cos\frac{\pi j}n)`, and orthogonal, so that A is diagonal:
+    :math:`A_{ij} = 2^{-[i>0]-[j>0]}(1 - \frac\gamma2(\cos\frac{\pi i}n + \cos\frac{\pi j}n))`.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
 r"""Fourier features of the cells of a grid.
 
 The Fourier basis of Konidaris, Osentoski and Thomas (2011) on the unit square is
-$\phi_{ij}(x, y) = \cos(\pi(ix + jy))$ for $0 \le i, j \le$ `order`.
-The paper's "three Fourier basis vectors" are read as $1, \cos\pi x, \cos\pi y$.
-The *product* basis $\cos(\pi ix)\cos(\pi jy)$ at the cells' mid-points is the discrete cosine
+:math:`\phi_{ij}(x, y) = \cos(\pi(ix + jy))` for :math:`0 \le i, j \le` `order`.
+The paper's "three Fourier basis vectors" are read as :math:`1, \cos\pi x, \cos\pi y`.
+The *product* basis :math:`\cos(\pi ix)\cos(\pi jy)` at the cells' mid-points is the discrete cosine
 transform: its vectors are eigenvectors of the uniform walk that stays when it bumps, so that the
-matrix $A$ of TD(0) is diagonal there (`amgd.td.evaluation.product_basis_spectrum`).
+matrix :math:`A` of TD(0) is diagonal there (`amgd.td.evaluation.product_basis_spectrum`).
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ def fourier_features(
     n : int
         Cells on a side, at least 2.
     kind : {"three", "order"}
-        ``"three"``: $1, \cos\pi x, \cos\pi y$.
-        ``"order"``: all $\cos(\pi(ix + jy))$ with $0 \le i, j \le$ `order`.
+        ``"three"``: :math:`1, \cos\pi x, \cos\pi y`.
+        ``"order"``: all :math:`\cos(\pi(ix + jy))` with :math:`0 \le i, j \le` `order`.
     order : int
         Largest frequency of kind ``"order"`` (not used by ``"three"``).
     product : bool
-        Use $\cos(\pi ix)\cos(\pi jy)$ in place of $\cos(\pi(ix + jy))$.
+        Use :math:`\cos(\pi ix)\cos(\pi jy)` in place of :math:`\cos(\pi(ix + jy))`.
         For kind ``"three"`` the two are the same.
     coordinates : {"midpoint", "unit"}
-        Coordinate of row or column $c$: $(c + 1/2)/n$, or $c/(n - 1)$, which puts the corner
-        cells at the corners of the unit square.
+        Coordinate of row or column :math:`c`: :math:`(c + 1/2)/n`, or :math:`c/(n - 1)`, which puts
+        the corner cells at the corners of the unit square.
 
     Returns
     -------
     ndarray of float64, shape (n * n, d)
-        Row s = n * row + column holds $\phi(s)$, with $x$ the coordinate of the column
-        and $y$ that of the row; d is 3 or (order + 1)**2.
-        Feature $(i, j)$ stands in column i * (order + 1) + j.
+        Row s = n * row + column holds :math:`\phi(s)`, with :math:`x` the coordinate of the column
+        and :math:`y` that of the row; d is 3 or (order + 1)**2.
+        Feature :math:`(i, j)` stands in column i * (order + 1) + j.
 
     Raises
     ------
@@ -61,10 +61,10 @@ def fourier_features(
     Examples
     --------
     >>> fourier_features(2).round(3)
-    array([[ 1.   ,  0.707,  0.707],
-           [ 1.   , -0.707,  0.707],
-           [ 1.   ,  0.707, -0.707],
-           [ 1.   , -0.707, -0.707]])
+    array([[ 1. ,  0.707,  0.707],
+           [ 1. , -0.707,  0.707],
+           [ 1. ,  0.707, -0.707],
+           [ 1. , -0.707, -0.707]])
     >>> fourier_features(10, "order", order=3).shape
     (100, 16)
     """

@@ -14,7 +14,7 @@ What the goal does is left open by the paper, and it decides whether its claims 
   ever, is neither doubly stochastic nor reversible, and its stationary law is not uniform.
 
 Every reward is a number for leaving a state plus a number for arriving at one, so that a
-transition $(s, s')$ has one reward and simulation and linear algebra agree.
+transition :math:`(s, s')` has one reward and simulation and linear algebra agree.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class GridWorld:
         return bool(abs(flow - flow.T).max() <= 1e-12)
 
     def value(self, discount: float) -> FloatArray:
-        r"""Return the value function $V$, the solution of $V = r + \text{discount}\, P V$.
+        r"""Return the value function V, the solution of ``V = r + discount * P V``.
 
         Where the goal absorbs, V is 0 there: the episode is over. Where it resets, the next
         episode counts too.
@@ -232,10 +232,10 @@ class GridWorld:
     def episode_occupancy(self, length: int) -> FloatArray:
         r"""Return the average law of the states of a truncated episode.
 
-        $\bar D = \frac1H \sum_{t<H} P^t(s_0, \cdot)$ with $H$ = `length`: the states from which
-        the transitions of an episode of $H$ steps from the start depart. This, and not the
-        stationary law, is what truncated episodes sample from. Where the goal absorbs, its entry
-        is the share of the time that is left after the goal.
+        :math:`\bar D = \frac1H \sum_{t<H} P^t(s_0, \cdot)` with :math:`H` = `length`: the states
+        from which the transitions of an episode of :math:`H` steps from the start depart. This, and
+        not the stationary law, is what truncated episodes sample from. Where the goal absorbs, its
+        entry is the share of the time that is left after the goal.
 
         Parameters
         ----------

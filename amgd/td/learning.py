@@ -1,23 +1,25 @@
 r"""TD(0) and accelerated TD(0), all seeds together.
 
-One transition moves TD(0) by $\theta \leftarrow \theta + \eta\,\delta\,\phi(s)$ with the temporal
-difference $\delta = r + \gamma\phi(s')^\top\theta - \phi(s)^\top\theta$.
+One transition moves TD(0) by :math:`\theta \leftarrow \theta + \eta\,\delta\,\phi(s)` with the
+temporal difference :math:`\delta = r + \gamma\phi(s')^\top\theta - \phi(s)^\top\theta`.
 Accelerated TD is the paper's Algorithm 2 with this update in the place of the gradient:
 
-$$y = (1-\beta)\bar x + \beta x, \qquad
+.. math:: y = (1-\beta)\bar x + \beta x, \qquad
   x \leftarrow x + \mu\eta\,(y - x) + \eta\,\delta(y)\,\phi, \qquad
-  \bar x \leftarrow (1-\alpha)\bar x + \alpha x, \qquad \eta = \frac{\gamma}{1+\mu\gamma}.$$
+  \bar x \leftarrow (1-\alpha)\bar x + \alpha x, \qquad \eta = \frac{\gamma}{1+\mu\gamma}.
 
-With $\alpha = \beta = 1$ and $\mu = 0$ this is TD(0) with step $\eta$. The step that compares the
-two fairly is therefore the *matched* one, $\eta_k = \gamma_k/(1+\mu\gamma_k)$.
+With :math:`\alpha = \beta = 1` and :math:`\mu = 0` this is TD(0) with step :math:`\eta`. The step
+that compares the two fairly is therefore the *matched* one,
+:math:`\eta_k = \gamma_k/(1+\mu\gamma_k)`.
 
 **Speed.** The steps of different episodes depend on each other, but only through an affine map:
-an episode sends $z = (x, \bar x)$ to $Mz + m$, and $M, m$ depend on its states and rates alone.
-So all episodes of all seeds run at the same time from the points $0, e_1, e_2, \dots$ (the images
-give $m$ and the columns of $M$), as arrays of thousands of entries; then the maps are applied one
-after the other. This needs no compiled code. It does not apply with a projection, which is not
-affine, and does not pay in high dimension or for a few long episodes; there the transitions are
-taken one by one, all seeds together.
+an episode sends :math:`z = (x, \bar x)` to :math:`Mz + m`, and :math:`M, m` depend on its states
+and rates alone.
+So all episodes of all seeds run at the same time from the points :math:`0, e_1, e_2, \dots` (the
+images give :math:`m` and the columns of :math:`M`), as arrays of thousands of entries; then the
+maps are applied one after the other. This needs no compiled code. It does not apply with a
+projection, which is not affine, and does not pay in high dimension or for a few long episodes;
+there the transitions are taken one by one, all seeds together.
 """
 
 from __future__ import annotations
@@ -92,7 +94,7 @@ class DivergenceError(FloatingPointError):
 
 
 def matched(steps: StepSizes) -> Schedule:
-    r"""Return the step of TD(0) that matches an accelerated run: $\gamma_k/(1+\mu\gamma_k)$.
+    r"""Return the step of TD(0) that matches an accelerated run: :math:`\gamma_k/(1+\mu\gamma_k)`.
 
     Examples
     --------
