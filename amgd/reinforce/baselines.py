@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from amgd import _checks
+from amgd import _checks as check
 from amgd._checks import FloatArray
 
 __all__ = ["LinearBaseline"]
@@ -60,8 +60,8 @@ class LinearBaseline:
     """
 
     def __init__(self, ridge: float = 1e-5, clip: float = 10.0) -> None:
-        self.ridge = _checks.positive("ridge", ridge, "1e-5 is rllab's")
-        self.clip = _checks.positive("clip", clip, "10 is rllab's")
+        self.ridge = check.positive("ridge", ridge, "1e-5 is rllab's")
+        self.clip = check.positive("clip", clip, "10 is rllab's")
         self.coefficients: FloatArray | None = None
 
     def __repr__(self) -> str:
@@ -88,8 +88,8 @@ class LinearBaseline:
         >>> LinearBaseline().features([[-20.0]], [50])
         array([[-10.   , 100.   ,   0.5  ,   0.25 ,   0.125,   1.   ]])
         """
-        given = _checks.array("observations", observations, ("N", "size"), "pass one row a step")
-        steps = _checks.integers("time", time, 0, "steps of an episode count from 0")
+        given = check.array("observations", observations, ("N", "size"), "pass one row a step")
+        steps = check.integers("time", time, 0, "steps of an episode count from 0")
         if steps.shape != (len(given),):
             raise ValueError(
                 f"time must have shape ({len(given)},): got {steps.shape}; pass one a step"
@@ -138,7 +138,7 @@ class LinearBaseline:
             When the returns are so large that the equations overflow.
         """
         features = torch.from_numpy(self.features(observations, time))
-        target = _checks.array("returns", returns, (len(features),), "pass one for each step")
+        target = check.array("returns", returns, (len(features),), "pass one for each step")
         # torch does the linear algebra because its number of threads can be set from here; that
         # of NumPy's BLAS cannot, and the last bits depend on it.
         gram = features.T @ features

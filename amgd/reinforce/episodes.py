@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amgd import _checks
+from amgd import _checks as check
 from amgd.reinforce.policies import Generators, Policy, check_fit
 from amgd.reinforce.simulators import Simulator
 
@@ -132,7 +132,7 @@ class Episodes:
             raise ValueError(
                 "these episodes belong to one policy: replicates is None; use them all"
             )
-        s = _checks.integer("s", s, 0, "replicates count from 0", self.replicates - 1)
+        s = check.integer("s", s, 0, "replicates count from 0", self.replicates - 1)
         each = len(self) // self.replicates
         rows = slice(s * each, (s + 1) * each)
         steps = slice(*self.offsets[[rows.start, rows.stop]])
@@ -197,7 +197,7 @@ def collect_episodes(
     (array([50, 50]), array([ True,  True]), array([-50., -50.]))
     """
     check_fit(policy, simulator)
-    n = _checks.integer("n", n, 1, "a batch has at least one episode")
+    n = check.integer("n", n, 1, "a batch has at least one episode")
     horizon = _checked_horizon(horizon, simulator)
     noise = _Noise(policy, n, _checked_generators(rng, policy))
     clock = _Clock()
@@ -266,7 +266,7 @@ def _checked_horizon(horizon: int | None, simulator: Simulator) -> int:
                 "pass the number of steps after which an episode is cut"
             )
         return limit
-    horizon = _checks.integer("horizon", horizon, 1, "it counts the steps of an episode")
+    horizon = check.integer("horizon", horizon, 1, "it counts the steps of an episode")
     if limit is not None and horizon > limit:
         raise ValueError(
             f"horizon must be at most the registered limit {limit} of {simulator.name}: got "
@@ -277,7 +277,7 @@ def _checked_horizon(horizon: int | None, simulator: Simulator) -> int:
 
 def _checked_generators(rng: Generators, policy: Policy) -> list[np.random.Generator]:
     if policy.replicates is None:
-        return [_checks.generator(rng)]
+        return [check.generator(rng)]
     generators = list(rng) if isinstance(rng, Sequence) else []
     if len(generators) != policy.replicates:
         got = f"{len(generators)} of them" if generators else type(rng).__name__
@@ -285,7 +285,7 @@ def _checked_generators(rng: Generators, policy: Policy) -> list[np.random.Gener
             f"rng must hold one Generator for each of the {policy.replicates} replicates: got "
             f"{got}; rng.spawn({policy.replicates}) makes them"
         )
-    return [_checks.generator(generator) for generator in generators]
+    return [check.generator(generator) for generator in generators]
 
 
 class _Noise:

@@ -29,7 +29,7 @@ from scipy.signal import lfilter
 from torch import Tensor
 from torch.distributions import Independent
 
-from amgd import _checks
+from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
 from amgd.reinforce.episodes import Episodes
 from amgd.reinforce.policies import Policy
@@ -83,12 +83,12 @@ def returns_to_go(
     >>> returns_to_go([1.0, 1.0, 1.0, 5.0], [3, 1], 0.5, final_values=[8.0, 0.0])
     array([2.75, 3.5 , 5.  , 5.  ])
     """
-    given = _checks.array("rewards", rewards, ("N",), "pass one number a step")
+    given = check.array("rewards", rewards, ("N",), "pass one number a step")
     steps = _checked_lengths(lengths, len(given))
-    discount = _checks.real("discount", discount, "0.99 is usual", "[0, 1]")
+    discount = check.real("discount", discount, "0.99 is usual", "[0, 1]")
     ends = np.cumsum(steps)
     if final_values is not None:
-        final = _checks.array("final_values", final_values, steps.shape, "pass one an episode")
+        final = check.array("final_values", final_values, steps.shape, "pass one an episode")
         given[ends - 1] += discount * final
     # Each episode is a row written from its end: the recursion G_t = r_t + discount G_{t+1} then
     # runs along the rows, and what stands after the first step of a short one does not matter.
@@ -124,8 +124,8 @@ def standardise(advantages: ArrayLike, how: Advantages) -> FloatArray:
     >>> standardise([1.0, 3.0, 5.0], "normalised").std().round(6)
     np.float64(1.0)
     """
-    given = _checks.array("advantages", advantages, ("N",), "pass one number a step")
-    _checks.choice("how", how, ADVANTAGES)
+    given = check.array("advantages", advantages, ("N",), "pass one number a step")
+    check.choice("how", how, ADVANTAGES)
     if how == "raw":
         return given
     centred = given - given.mean()
@@ -165,11 +165,11 @@ def step_weights(
     >>> step_weights([1.0, 1.0, 1.0, 1.0], [3, 1], "episode_sum", discount=0.5)
     array([0.5  , 0.25 , 0.125, 0.5  ])
     """
-    given = _checks.array("advantages", advantages, ("N",), "pass one number a step")
+    given = check.array("advantages", advantages, ("N",), "pass one number a step")
     steps = _checked_lengths(lengths, len(given))
-    _checks.choice("loss", loss, LOSSES)
+    check.choice("loss", loss, LOSSES)
     if discount is not None:
-        discount = _checks.real("discount", discount, "0.99 is usual", "[0, 1]")
+        discount = check.real("discount", discount, "0.99 is usual", "[0, 1]")
         time = np.arange(len(given)) - np.repeat(np.cumsum(steps) - steps, steps)
         given *= discount**time
     if loss == "step_mean":
@@ -262,8 +262,8 @@ def policy_gradient(
             f"policy must be a single one: got {policy.replicates} replicates; give each of them "
             "its own episodes, as Episodes.replicate does"
         )
-    rows = _checks.integer("rows", rows, 1, "8192 is the default")
-    given = _checks.array("weights", weights, (episodes.n_steps,), "pass one for each step")
+    rows = check.integer("rows", rows, 1, "8192 is the default")
+    given = check.array("weights", weights, (episodes.n_steps,), "pass one for each step")
     factors = torch.as_tensor(given, dtype=policy.dtype)
     observations = torch.as_tensor(episodes.observations, dtype=policy.dtype)
     actions = torch.as_tensor(episodes.actions)
@@ -292,7 +292,7 @@ def _stacked(values: Tensor, policy: Policy) -> Tensor:
 
 
 def _checked_lengths(lengths: ArrayLike, n: int) -> IntArray:
-    steps = _checks.integers("lengths", lengths, 1, "an episode has at least one step")
+    steps = check.integers("lengths", lengths, 1, "an episode has at least one step")
     if steps.ndim != 1 or not steps.size or steps.sum() != n:
         raise ValueError(
             f"lengths must be a vector with sum {n}, the number of steps: got shape {steps.shape} "

@@ -41,7 +41,7 @@ except ImportError as error:
 from torch import Tensor, nn
 from torch.distributions import Categorical, Distribution, Independent, Normal
 
-from amgd import _checks
+from amgd import _checks as check
 
 __all__ = ["MLP", "GaussianPolicy", "Policy", "SoftmaxPolicy", "policy_for"]
 
@@ -124,7 +124,7 @@ def _checked_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
         raise TypeError(f"sizes must be a list or tuple of integers: got {sizes!r}; {cure}")
     if len(sizes) < 2:
         raise ValueError(f"sizes must name an input and an output: got {tuple(sizes)}; {cure}")
-    return tuple(_checks.integer("a size", size, 1, cure) for size in sizes)
+    return tuple(check.integer("a size", size, 1, cure) for size in sizes)
 
 
 def _generators(rng: Generators) -> tuple[list[np.random.Generator], int | None]:
@@ -132,8 +132,8 @@ def _generators(rng: Generators) -> tuple[list[np.random.Generator], int | None]
     if isinstance(rng, list | tuple):
         if not rng:
             raise ValueError("rng must hold at least one Generator: got an empty sequence")
-        return [_checks.generator(one) for one in rng], len(rng)
-    return [_checks.generator(rng)], None
+        return [check.generator(one) for one in rng], len(rng)
+    return [check.generator(rng)], None
 
 
 def _glorot(shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
@@ -235,7 +235,7 @@ class Policy(nn.Module, ABC):
         array([0, 1, 1, 0, 1])
         """
         given = self._array(observations)
-        return self.act(given, self.noise(given.shape[:-1], _checks.generator(rng)))
+        return self.act(given, self.noise(given.shape[:-1], check.generator(rng)))
 
     def extra_repr(self) -> str:
         """Show the sizes in `repr`."""
@@ -414,8 +414,8 @@ class GaussianPolicy(Policy):
         rng: Generators,
         dtype: torch.dtype = torch.float64,
     ) -> None:
-        kind = _checks.choice("std", std, ("network", "free"))
-        least = _checks.real("floor", floor, "1e-6 is rllab's", "(0, 1]")
+        kind = check.choice("std", std, ("network", "free"))
+        least = check.real("floor", floor, "1e-6 is rllab's", "(0, 1]")
         super().__init__(sizes, rng=rng, dtype=dtype)
         self.std, self.floor = kind, least
         self._limit = -math.log(least)

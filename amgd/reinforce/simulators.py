@@ -35,7 +35,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import FlattenObservation
 from numpy.typing import ArrayLike, NDArray
 
-from amgd import _checks
+from amgd import _checks as check
 
 __all__ = [
     "Acrobot",
@@ -268,7 +268,7 @@ class Simulator(ABC):
 
 
 def _check_number(n: int) -> int:
-    return _checks.integer("n", n, 1, "a batch has at least one episode")
+    return check.integer("n", n, 1, "a batch has at least one episode")
 
 
 # --- the two classic tasks -------------------------------------------------------------------------
@@ -286,10 +286,10 @@ class _Classic(Simulator):
     def initial(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Draw n states uniform on (-spread, spread)^4."""
         n = _check_number(n)
-        return _checks.generator(rng).uniform(-self.spread, self.spread, size=(n, 4))
+        return check.generator(rng).uniform(-self.spread, self.spread, size=(n, 4))
 
     def _check_rows(self, rows: NDArray[Any]) -> None:
-        _checks.array("initial", rows, ("n", 4), f"a state of {self.name} is four numbers")
+        check.array("initial", rows, ("n", 4), f"a state of {self.name} is four numbers")
 
     def _compact(self, keep: BoolArray) -> None:
         self._state = self._state.compress(keep, axis=1)
@@ -536,9 +536,9 @@ class Robot(Simulator):
 
     def __init__(self, name: str, *, threads: int = 1, use_contact_forces: bool = False) -> None:
         super().__init__()
-        self.name = _checks.choice("name", name, tuple(_TASKS))
-        self.threads = _checks.integer("threads", threads, 1, "two cores take two threads")
-        contacts = _checks.boolean("use_contact_forces", use_contact_forces, "False gives 27")
+        self.name = check.choice("name", name, tuple(_TASKS))
+        self.threads = check.integer("threads", threads, 1, "two cores take two threads")
+        contacts = check.boolean("use_contact_forces", use_contact_forces, "False gives 27")
         if contacts and name != "Ant-v4":
             raise ValueError(
                 f"use_contact_forces is an option of Ant-v4: got it for {name}; "
@@ -574,7 +574,7 @@ class Robot(Simulator):
 
     def initial(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Draw n rows (qpos, qvel): the rest position with noise."""
-        n, rng, task, model = _check_number(n), _checks.generator(rng), self._task, self._model
+        n, rng, task, model = _check_number(n), check.generator(rng), self._task, self._model
         positions = model.qpos0 + rng.uniform(-task.spread, task.spread, size=(n, model.nq))
         if task.normal_velocity:
             velocities = task.spread * rng.standard_normal((n, model.nv))
@@ -584,7 +584,7 @@ class Robot(Simulator):
 
     def _check_rows(self, rows: NDArray[Any]) -> None:
         size = int(self._model.nq + self._model.nv)
-        _checks.array("initial", rows, ("n", size), "a row holds qpos, then qvel")
+        check.array("initial", rows, ("n", size), "a row holds qpos, then qvel")
 
     def _allocate(self, n: int) -> None:
         """Make room for n episodes; a batch of that size is used again."""
@@ -761,7 +761,7 @@ class GymnasiumSimulator(Simulator):
             wrappers=(FlattenObservation,),
             **self._options,
         )
-        return _checks.instance("the pool", pool, SyncVectorEnv, "make_vec returns one")
+        return check.instance("the pool", pool, SyncVectorEnv, "make_vec returns one")
 
     def close(self) -> None:
         """Close the environments."""
@@ -769,10 +769,10 @@ class GymnasiumSimulator(Simulator):
 
     def initial(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw n seeds, one for each episode."""
-        return _checks.generator(rng).integers(2**31, size=_check_number(n))
+        return check.generator(rng).integers(2**31, size=_check_number(n))
 
     def _check_rows(self, rows: NDArray[Any]) -> None:
-        _checks.integers("initial", rows, 0, "a row is the seed of an episode")
+        check.integers("initial", rows, 0, "a row is the seed of an episode")
         if rows.ndim != 1 or not rows.size:
             raise ValueError(f"initial must have shape (n,): got {rows.shape}; pass one seed each")
 
@@ -854,7 +854,7 @@ def make_simulator(name: str, *, threads: int = 1, **options: Any) -> Simulator:
     """
     if not isinstance(name, str):
         raise TypeError(f"name must be a string: got {name!r}; pass a name such as 'CartPole-v0'")
-    _checks.integer("threads", threads, 1, "two cores take two threads")
+    check.integer("threads", threads, 1, "two cores take two threads")
     if _RETIRED.fullmatch(name):
         raise ValueError(_retired(name))
     if name in _CLASSIC and not options:

@@ -45,7 +45,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from amgd import _checks
+from amgd import _checks as check
 from amgd._checks import FloatArray
 from amgd.descent import steps as step_sizes
 from amgd.descent.steps import StepSizes
@@ -203,7 +203,7 @@ class TrainingSpec:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
-        _checks.instance("environment", self.environment, str, "pass a name such as 'CartPole-v0'")
+        check.instance("environment", self.environment, str, "pass a name such as 'CartPole-v0'")
         put("hidden", _integers("hidden", self.hidden, 1, "pass units such as (8,)"))
         for name, least, cure in (
             ("iterations", 0, "it counts updates"),
@@ -212,15 +212,15 @@ class TrainingSpec:
             ("seed", 0, "any natural number will do"),
             ("threads", 1, "two cores take two threads"),
         ):
-            put(name, _checks.integer(name, getattr(self, name), least, cure))
+            put(name, check.integer(name, getattr(self, name), least, cure))
         if self.horizon is not None:
-            put("horizon", _checks.integer("horizon", self.horizon, 1, "it counts steps"))
-        put("lr", _checks.real("lr", self.lr, "0.1 is the paper's for CartPole", "(0, inf)"))
-        put("discount", _checks.real("discount", self.discount, "0.99 is usual", "[0, 1]"))
-        put("floor", _checks.real("floor", self.floor, "1e-6 is rllab's", "(0, 1]"))
+            put("horizon", check.integer("horizon", self.horizon, 1, "it counts steps"))
+        put("lr", check.real("lr", self.lr, "0.1 is the paper's for CartPole", "(0, inf)"))
+        put("discount", check.real("discount", self.discount, "0.99 is usual", "[0, 1]"))
+        put("floor", check.real("floor", self.floor, "1e-6 is rllab's", "(0, 1]"))
         if self.momentum is not None:
-            put("momentum", _checks.real("momentum", self.momentum, "0.9 is usual", "[0, 1)"))
-        put("weigh_by_time", _checks.boolean("weigh_by_time", self.weigh_by_time, "see its text"))
+            put("momentum", check.real("momentum", self.momentum, "0.9 is usual", "[0, 1)"))
+        put("weigh_by_time", check.boolean("weigh_by_time", self.weigh_by_time, "see its text"))
         for name, options in (
             ("matched_to", ("theorem1", "ghadimi_lan", "nesterov")),
             ("loss", LOSSES),
@@ -233,11 +233,11 @@ class TrainingSpec:
             ("initial", ("own", "shared")),
             ("dtype", tuple(_DTYPES)),
         ):
-            _checks.choice(name, getattr(self, name), options)
+            check.choice(name, getattr(self, name), options)
         if not callable(self.optimizer):
-            _checks.choice("optimizer", self.optimizer, (*_STEPS, "matched"))
+            check.choice("optimizer", self.optimizer, (*_STEPS, "matched"))
         put("runs", _run_numbers(self.runs))
-        put("options", dict(_checks.instance("options", self.options, dict, "or leave it out")))
+        put("options", dict(check.instance("options", self.options, dict, "or leave it out")))
         self._check_combinations()
 
     def _check_combinations(self) -> None:
@@ -284,12 +284,12 @@ class TrainingSpec:
 def _integers(name: str, values: Any, least: int, cure: str) -> tuple[int, ...]:
     if not isinstance(values, list | tuple):
         raise TypeError(f"{name} must be a tuple of integers: got {values!r}; {cure}")
-    return tuple(_checks.integer(f"an entry of {name}", value, least, cure) for value in values)
+    return tuple(check.integer(f"an entry of {name}", value, least, cure) for value in values)
 
 
 def _run_numbers(runs: Any) -> tuple[int, ...]:
     if not isinstance(runs, list | tuple):
-        return tuple(range(_checks.integer("runs", runs, 1, "pass how many, or their numbers")))
+        return tuple(range(check.integer("runs", runs, 1, "pass how many, or their numbers")))
     numbers = _integers("runs", runs, 0, "pass how many, or their numbers")
     if not numbers or len(set(numbers)) < len(numbers):
         raise ValueError(
@@ -319,7 +319,7 @@ def matched(steps: StepSizes) -> StepSizes:
     >>> matched(ghadimi_lan(12.0)).beta([1, 2, 3])
     array([ 8., 11., 14.])
     """
-    _checks.instance("steps", steps, StepSizes, "make them with amgd.descent.steps")
+    check.instance("steps", steps, StepSizes, "make them with amgd.descent.steps")
     if steps.algorithm != "nonconvex":
         raise ValueError(
             f"steps must be those of Algorithm 1: got {steps.name!r} of Algorithm 2; "
@@ -458,7 +458,7 @@ class Trainer:
     """
 
     def __init__(self, spec: TrainingSpec, *, simulator: Simulator | None = None) -> None:
-        self.spec = _checks.instance("spec", spec, TrainingSpec, "make one with TrainingSpec(...)")
+        self.spec = check.instance("spec", spec, TrainingSpec, "make one with TrainingSpec(...)")
         if simulator is None:
             simulator = make_simulator(spec.environment, threads=spec.threads, **spec.options)
         elif not isinstance(simulator, Simulator):
