@@ -6,7 +6,6 @@ The step rules are reached as ``steps.sgd``, ``steps.theorem1`` and so on, the p
 
 from amgd.descent import bounds, problems, steps
 from amgd.descent.algorithms import (
-    NonFiniteError,
     Trajectory,
     amgd_convex,
     amgd_nonconvex,
@@ -15,9 +14,10 @@ from amgd.descent.algorithms import (
 )
 from amgd.descent.problems import Problem
 from amgd.descent.steps import StepSizes, check_steps
+from amgd.errors import Diverged
 
 __all__ = [
-    "NonFiniteError",
+    "Diverged",
     "Problem",
     "StepSizes",
     "Trajectory",

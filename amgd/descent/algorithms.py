@@ -22,9 +22,9 @@ from numpy.typing import ArrayLike
 from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
 from amgd.descent.steps import StepSizes, check_block, check_steps
+from amgd.errors import Diverged
 
 __all__ = [
-    "NonFiniteError",
     "Trajectory",
     "amgd_convex",
     "amgd_nonconvex",
@@ -94,26 +94,6 @@ class Trajectory:
     x_bar: FloatArray
 
 
-class NonFiniteError(FloatingPointError):
-    """An iterate became infinite or NaN.
-
-    Attributes
-    ----------
-    k : int
-        The step that produced it.
-    replicate : int
-        The first replicate concerned.
-    trajectory : Trajectory or None
-        What was recorded before step k (None when the method records nothing).
-    """
-
-    def __init__(self, message: str, k: int, replicate: int) -> None:
-        super().__init__(message)
-        self.k = k
-        self.replicate = replicate
-        self.trajectory: Trajectory | None = None
-
-
 # Public functions -----------------------------------------------------------------------------
 
 
@@ -171,7 +151,7 @@ def amgd_nonconvex(
     ------
     TypeError, ValueError
         Bad input, or a step size that breaks a condition; the message names the first such k.
-    NonFiniteError
+    Diverged
         An iterate is infinite or NaN; the records so far are in its ``trajectory``.
 
     Examples
@@ -232,7 +212,7 @@ def amgd_convex(
 
     Raises
     ------
-    TypeError, ValueError, NonFiniteError
+    TypeError, ValueError, Diverged
         As in :func:`amgd_nonconvex`.
 
     Examples
@@ -284,7 +264,7 @@ def sgd(
 
     Raises
     ------
-    TypeError, ValueError, NonFiniteError
+    TypeError, ValueError, Diverged
         As in :func:`amgd_nonconvex`.
 
     Examples
@@ -339,7 +319,7 @@ def random_output(
 
     Raises
     ------
-    TypeError, ValueError, NonFiniteError
+    TypeError, ValueError, Diverged
         As in :func:`amgd_nonconvex`.
 
     Examples
@@ -490,12 +470,13 @@ class _Run:
             return
         bad = np.flatnonzero(~(np.isfinite(x) & np.isfinite(x_bar)).all(axis=1))
         if bad.size:
-            raise NonFiniteError(
+            raise Diverged(
                 f"{self.method}: the iterate of replicate {bad[0]} is not finite at k = {k} "
                 f"({bad.size} of {self.replicates} replicates are concerned); smaller steps "
                 f"than those of '{self.steps.name}' are needed",
                 k,
                 int(bad[0]),
+                "an iterate is not finite",
             )
 
 
@@ -605,8 +586,8 @@ def _record(states: Iterator[State], run: _Run, record: Any) -> Trajectory:
                 if n_kept < wanted.size and k == wanted[n_kept]:
                     kept[0, n_kept], kept[1, n_kept], kept[2, n_kept] = y, x, x_bar
                     n_kept += 1
-    except NonFiniteError as error:
-        error.trajectory = Trajectory(wanted[:n_kept], *kept[:, :n_kept])
+    except Diverged as error:
+        error.recorded = Trajectory(wanted[:n_kept], *kept[:, :n_kept])
         raise
     return Trajectory(wanted, *kept)
 

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amgd import _checks as check
+from amgd.errors import Diverged
 from amgd.experiments.specs import GridWorldSpec
 from amgd.statistics import paired_difference
 from amgd.td import (
-    DivergenceError,
     TDProblem,
     TDRun,
     decaying,
@@ -217,7 +217,7 @@ def _run_seeds(learn: Learner, paths: IntArray) -> tuple[dict[int, TDRun], dict[
     seeds = range(paths.shape[1])
     try:
         together = learn(paths)
-    except DivergenceError:
+    except Diverged:
         pass
     else:
         return {seed: _row(together, seed) for seed in seeds}, {}
@@ -225,8 +225,8 @@ def _run_seeds(learn: Learner, paths: IntArray) -> tuple[dict[int, TDRun], dict[
     for seed in seeds:
         try:
             finished[seed] = _row(learn(paths[:, [seed]]), 0)
-        except DivergenceError as error:
-            diverged[seed] = error.episode
+        except Diverged as error:
+            diverged[seed] = error.k
     return finished, diverged
 
 
@@ -264,7 +264,7 @@ def _tune(problem: TDProblem, candidates: dict[str, Learner], paths: IntArray) -
     for learn in candidates.values():
         try:
             areas.append(float(neu_area(problem, learn(paths)).mean()))
-        except DivergenceError:
+        except Diverged:
             areas.append(np.inf)
     if np.isinf(areas).all():
         raise ValueError(

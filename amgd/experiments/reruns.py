@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amgd import _checks as check
+from amgd.errors import Diverged
 from amgd.experiments.gridworld import run
 from amgd.experiments.records import Record, surroundings
 from amgd.experiments.runner import grid_world_columns, training_columns
 from amgd.experiments.specs import GridWorldSpec
-from amgd.reinforce.training import Diverged, Trainer
+from amgd.reinforce.training import Trainer
 
 __all__ = ["Difference", "changed_places", "first_difference", "rerun"]
 
@@ -118,7 +119,7 @@ def _train(
         while trainer.k < rows and not trainer.done:
             trainer.advance()
     except Diverged as error:
-        return training_columns(error.log, 0)
+        return training_columns(error.recorded, 0)
     return training_columns(trainer.log, 0)
 
 

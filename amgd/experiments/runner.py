@@ -35,6 +35,7 @@ from joblib.externals.loky.backend.process import LokyProcess
 from numpy.typing import NDArray
 
 from amgd import _checks as check
+from amgd.errors import Diverged
 from amgd.experiments.checkpoints import load_checkpoint, save_checkpoint
 from amgd.experiments.gridworld import Curve, Tuning, run
 from amgd.experiments.records import Record, RecordError, surroundings
@@ -46,7 +47,7 @@ from amgd.experiments.specs import (
     to_plain,
 )
 from amgd.reinforce.simulators import Acrobot, CartPole, make_simulator
-from amgd.reinforce.training import Diverged, Trainer, TrainingLog
+from amgd.reinforce.training import Trainer, TrainingLog
 
 __all__ = ["CHECKPOINTS", "Task", "checkpointed_rows", "record", "tasks_for"]
 
@@ -178,8 +179,8 @@ def _train(trainer: Trainer, task: Task, folder: Path, checkpoint_seconds: float
                     save_checkpoint(*_checkpoint(task, seed, folder), state)
                 saved = time.monotonic()
     except Diverged as error:
-        what = f"at iteration {error.iteration}: {error.quantity} is not finite"
-        lost = [_training_outcome(error.log, task.seeds.index(error.run), what)]
+        what = f"at iteration {error.k}: {error.what}"
+        lost = [_training_outcome(error.recorded, task.seeds.index(error.run), what)]
         others = tuple(seed for seed in task.seeds if seed != error.run)
         # A run does not depend on its company: the others go on from their checkpoints.
         rest = replace(task, seeds=others)

@@ -1,5 +1,6 @@
 """REINFORCE and its accelerated form: policies, simulators, episodes, gradient, training."""
 
+from amgd.errors import Diverged
 from amgd.reinforce.baselines import LinearBaseline
 from amgd.reinforce.episodes import Episodes, collect_episodes
 from amgd.reinforce.gradient import (
@@ -12,7 +13,6 @@ from amgd.reinforce.gradient import (
 from amgd.reinforce.policies import GaussianPolicy, Policy, SoftmaxPolicy, policy_for
 from amgd.reinforce.simulators import Simulator, make_simulator
 from amgd.reinforce.training import (
-    Diverged,
     Trainer,
     TrainingLog,
     TrainingResult,

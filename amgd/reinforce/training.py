@@ -29,7 +29,7 @@ steps alone. For :math:`\gamma_k=k\beta/2` they are :math:`\eta_k=(3k+5)\beta/12
 method :math:`(k+3)\beta/4`, for Theorem 1's largest :math:`\gamma_k` they are
 :math:`(1+2/(k+2))\beta`.
 
-Plan of the module: the spec, matched steps, the log and the error that keeps it, the loop.
+Plan of the module: the spec, matched steps, the log, the loop.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ from amgd import _checks as check
 from amgd._checks import FloatArray
 from amgd.descent import steps as step_sizes
 from amgd.descent.steps import StepSizes
+from amgd.errors import Diverged
 from amgd.optim import AMGD
 from amgd.reinforce.baselines import LinearBaseline
 from amgd.reinforce.episodes import Episodes, collect_episodes
@@ -66,7 +67,6 @@ from amgd.reinforce.policies import Generators, Policy, policy_for
 from amgd.reinforce.simulators import Acrobot, CartPole, Simulator, make_simulator
 
 __all__ = [
-    "Diverged",
     "Trainer",
     "TrainingLog",
     "TrainingResult",
@@ -396,38 +396,6 @@ class TrainingResult:
     policies: list[Policy]
 
 
-class Diverged(FloatingPointError):
-    """A number that is not finite has stopped a training.
-
-    Attributes
-    ----------
-    iteration : int
-        Number of updates taken when it appeared.
-    seed, run : int
-        Root seed and number of the run.
-    quantity : str
-        What is not finite.
-    log : TrainingLog
-        The rows so far.
-    """
-
-    def __init__(
-        self, iteration: int, seed: int, run: int, quantity: str, log: TrainingLog, lr: float
-    ) -> None:
-        super().__init__(
-            f"training stopped at iteration {iteration}, seed {seed}, run {run}: {quantity} is not "
-            f"finite (got lr {lr:g}; expected finite numbers throughout); lower lr, or look at the "
-            f"rewards; the {len(log)} rows so far are in the attribute log"
-        )
-        self.iteration, self.seed, self.run = iteration, seed, run
-        self.quantity, self.log, self.lr = quantity, log, lr
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Exceptions of worker processes arrive pickled.
-        arguments = (self.iteration, self.seed, self.run, self.quantity, self.log, self.lr)
-        return type(self), arguments
-
-
 # --- the loop --------------------------------------------------------------------------------------
 class Trainer:
     """A training that can be taken row by row, saved, and continued.
@@ -654,7 +622,16 @@ class Trainer:
             raise self._diverged(run, quantity)
 
     def _diverged(self, run: int, quantity: str) -> Diverged:
-        return Diverged(self.k, self.spec.seed, run, quantity, self.log, self.spec.lr)
+        spec, log, what = self.spec, self.log, f"{quantity} is not finite"
+        return Diverged(
+            f"training stopped at iteration {self.k}, seed {spec.seed}, run {run}: {what} "
+            f"(got lr {spec.lr:g}; expected finite numbers throughout); lower lr, or look at the "
+            f"rewards; the {len(log)} rows so far are in the attribute recorded",
+            self.k,
+            run,
+            what,
+            log,
+        )
 
     def _policy(self, rng: Generators) -> Policy:
         spec, dtype = self.spec, _DTYPES[self.spec.dtype]
@@ -737,7 +714,7 @@ def train(spec: TrainingSpec, *, simulator: Simulator | None = None) -> Training
     Raises
     ------
     Diverged
-        When a number is not finite; the rows so far are kept in its attribute ``log``.
+        When a number is not finite; the rows so far are kept in its attribute ``recorded``.
 
     Notes
     -----

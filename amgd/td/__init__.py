@@ -6,11 +6,12 @@
 - `amgd.td.learning`: TD(0) and TD(0)-Acc for many seeds at once.
 """
 
+from amgd.errors import Diverged
+
 from .evaluation import TDDescent, TDProblem, product_basis_spectrum
 from .features import fourier_features
 from .gridworld import GridWorld, GridWorldEnv
 from .learning import (
-    DivergenceError,
     TDRun,
     decaying,
     matched,
@@ -20,7 +21,7 @@ from .learning import (
 )
 
 __all__ = [
-    "DivergenceError",
+    "Diverged",
     "GridWorld",
     "GridWorldEnv",
     "TDDescent",

@@ -35,6 +35,7 @@ from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
 from amgd.descent.problems import Ball
 from amgd.descent.steps import Schedule, StepSizes
+from amgd.errors import Diverged
 
 from .evaluation import TDProblem
 
@@ -67,30 +68,6 @@ class TDRun:
     theta: FloatArray
     x: FloatArray
     average: FloatArray
-
-
-class DivergenceError(FloatingPointError):
-    """An iterate became infinite, NaN, or larger than the limit of the run.
-
-    Attributes
-    ----------
-    episode : int
-        The episode, counted from 1, after which it was seen.
-    seed : int
-        The replicate, counted from 0; the first one if several diverge in this episode.
-    run : TDRun
-        Everything that was recorded before.
-    """
-
-    def __init__(
-        self, method: str, episode: int, seed: int, size: float, limit: float, run: TDRun
-    ) -> None:
-        super().__init__(
-            f"{method} diverges: after episode {episode} the largest entry of seed {seed} is "
-            f"{size:.3g} (expected below {limit:g}); take smaller steps or pass radius to "
-            "project; the records so far are in the attribute run"
-        )
-        self.episode, self.seed, self.run = episode, seed, run
 
 
 def matched(steps: StepSizes) -> Schedule:
@@ -164,7 +141,7 @@ def td0(
 
     Raises
     ------
-    DivergenceError
+    Diverged
         If an iterate is not finite or reaches `limit`; names episode and seed, holds the records.
     ValueError, TypeError
         If an argument has the wrong shape, type or range.
@@ -214,7 +191,7 @@ def td0_accelerated(
 
     Raises
     ------
-    DivergenceError, ValueError, TypeError
+    Diverged, ValueError, TypeError
         As for `td0`.
 
     Examples
@@ -315,8 +292,16 @@ def _run(
             size = np.maximum(np.abs(x), np.abs(theta)).max(axis=0)
             if not (size < options.limit).all():  # NaN is not below it either
                 seed = int(np.argmin(size < options.limit))
-                worst = float(size[seed])
-                raise DivergenceError(method, episode, seed, worst, options.limit, records())
+                what = f"the largest entry of seed {seed} is {size[seed]:.3g}"
+                raise Diverged(
+                    f"{method} diverges: after episode {episode} {what} (expected below "
+                    f"{options.limit:g}); take smaller steps or pass radius to project; the "
+                    "records so far are in the attribute recorded",
+                    episode,
+                    seed,
+                    what,
+                    records(),
+                )
             total += theta
             if episode % options.record == 0 or episode == len(paths):
                 kept.append(episode)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from amgd.descent import (
-    NonFiniteError,
+    Diverged,
     StepSizes,
     Trajectory,
     algorithms,
@@ -585,16 +585,16 @@ def test_divergence_names_k_and_replicate_and_keeps_the_records(
 ) -> None:
     problem = Quadratic([1.0])
     x0 = [[0.0], [1.0], [0.0], [1e35]]  # replicates 0 and 2 sit at the minimiser
-    with pytest.raises(NonFiniteError) as caught:
+    with pytest.raises(Diverged) as caught:
         run(function, problem, iid([1.0]), rule, 50, x0=x0, replicates=4, record="all")
     error = caught.value
     assert isinstance(error, FloatingPointError)
-    assert error.replicate == 3  # it starts farther out, so it leaves first
-    assert error.trajectory is not None
-    np.testing.assert_array_equal(error.trajectory.k, np.arange(1, error.k))
-    assert len(error.trajectory.x) == error.k - 1
-    assert np.isfinite(error.trajectory.x).all()
-    assert error.trajectory.x[-1, 3, 0] != 0
+    assert error.run == 3  # it starts farther out, so it leaves first
+    assert error.recorded is not None
+    np.testing.assert_array_equal(error.recorded.k, np.arange(1, error.k))
+    assert len(error.recorded.x) == error.k - 1
+    assert np.isfinite(error.recorded.x).all()
+    assert error.recorded.x[-1, 3, 0] != 0
     assert f"replicate 3 is not finite at k = {error.k} (1 of 4" in str(error)
     assert function.__name__ in str(error)
 
@@ -608,7 +608,7 @@ def test_divergence_is_not_hidden_by_the_projection() -> None:
 
     problem = Spike([1.0], domain=Box(-1.0, 1.0))
     for function, rule in ((amgd_convex, steps.theorem2(1.0, 0.0)), (sgd, steps.sgd(0.25))):
-        with pytest.raises(NonFiniteError, match="replicate 0"):
+        with pytest.raises(Diverged, match="replicate 0"):
             run(function, problem, iid([1.0]), rule, 50, x0=1.0)
 
 
@@ -616,14 +616,14 @@ def test_divergence_is_not_hidden_by_the_projection() -> None:
 def test_either_sequence_alone_can_stop_the_run(beta: float, gamma: float) -> None:
     """Only x_bar, or only x, overflows at the first step."""
     rule = StepSizes("one", lambda k: 2 / (k + 1), lambda k: beta, lambda k: gamma)
-    with pytest.raises(NonFiniteError, match="not finite at k = 1 "):
+    with pytest.raises(Diverged, match="not finite at k = 1 "):
         run(amgd_nonconvex, Quadratic([1e150]), iid([1.0]), rule, 5, x0=1.0)
 
 
 def test_random_output_stops_too() -> None:
-    with pytest.raises(NonFiniteError, match="random_output") as caught:
+    with pytest.raises(Diverged, match="random_output") as caught:
         run(random_output, Quadratic([1.0]), iid([1.0]), steps.sgd(1e40), 5000, x0=1.0)
-    assert caught.value.trajectory is None
+    assert caught.value.recorded is None
 
 
 def test_large_finite_iterates_are_no_false_alarm() -> None:

@@ -536,12 +536,12 @@ def test_blown_up_parameters_are_named_and_the_log_kept():
     ) as info:
         train(cartpole(optimizer="sgd", lr=1e308, seed=7, runs=(5, 6), batch=20, advantages="raw"))
     error = info.value
-    assert (error.iteration, error.seed, error.run, error.quantity) == (1, 7, 5, "a parameter")
-    assert len(error.log) == 1
-    assert np.isfinite(error.log["return"]).all()
+    assert (error.k, error.run, error.what) == (1, 5, "a parameter is not finite")
+    assert len(error.recorded) == 1
+    assert np.isfinite(error.recorded["return"]).all()
     copy = pickle.loads(pickle.dumps(error))
     assert str(copy) == str(error)
-    assert copy.log["return"].tolist() == error.log["return"].tolist()
+    assert copy.recorded["return"].tolist() == error.recorded["return"].tolist()
 
 
 @pytest.mark.parametrize("culprit", [0, 1, 2])
@@ -555,7 +555,7 @@ def test_the_run_that_failed_is_found_in_the_stack(culprit):
     ) as info:
         trainer.advance()
     assert isinstance(info.value.__cause__, FloatingPointError)
-    assert len(info.value.log) == 1
+    assert len(info.value.recorded) == 1
 
 
 class FailsLater(SmallMDP):
@@ -573,8 +573,8 @@ class FailsLater(SmallMDP):
 def test_reward_that_is_not_a_number_stops_the_run():
     with pytest.raises(Diverged, match="every reward must be finite") as info:
         train(small(iterations=9), simulator=FailsLater())  # two batches a row
-    assert info.value.iteration == 2
-    assert len(info.value.log) == 2
+    assert info.value.k == 2
+    assert len(info.value.recorded) == 2
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from amgd.descent.steps import StepSizes, sgd, theorem2, theorem3, theorem3_printed
 from amgd.td import (
-    DivergenceError,
+    Diverged,
     GridWorld,
     TDProblem,
     decaying,
@@ -310,16 +310,16 @@ def test_divergence_is_reported(method, options):
             "large", lambda k: 2 / (k + 1), lambda k: 2 / (k + 1), lambda k: 1e5, 0.0, "convex"
         )
         call = lambda: td0_accelerated(problem, states, rule, record=1, **options)  # noqa: E731
-    with pytest.raises(DivergenceError, match=rf"{method} diverges: after episode \d+") as caught:
+    with pytest.raises(Diverged, match=rf"{method} diverges: after episode \d+") as caught:
         call()
     error = caught.value
     assert isinstance(error, FloatingPointError)
-    assert f"episode {error.episode} " in str(error)
-    assert f"seed {error.seed} " in str(error)
-    assert 0 <= error.seed < 4
-    run = error.run  # every episode before, all finite
-    np.testing.assert_array_equal(run.episodes, np.arange(error.episode))
-    assert run.theta.shape == (error.episode, 4, 3)
+    assert f"episode {error.k} " in str(error)
+    assert f"seed {error.run} " in str(error)
+    assert 0 <= error.run < 4
+    run = error.recorded  # every episode before, all finite
+    np.testing.assert_array_equal(run.episodes, np.arange(error.k))
+    assert run.theta.shape == (error.k, 4, 3)
     assert np.abs(run.theta).max() < 1e150
 
 
@@ -327,7 +327,7 @@ def test_the_diverging_seed_is_named():
     problem = grid_problem()
     theta0 = np.zeros((4, 3))
     theta0[2] = 1e155
-    with pytest.raises(DivergenceError, match="after episode 1 the largest entry of seed 2 is"):
+    with pytest.raises(Diverged, match="after episode 1 the largest entry of seed 2 is"):
         td0(problem, draw(problem, 3, replicates=4), 0.01, theta0=theta0)
 
 
@@ -338,16 +338,16 @@ def test_a_smaller_limit_stops_earlier():
     size = np.abs(bare.theta).max(axis=(1, 2))
     limit = float(size[40])
     first = int(np.argmax(size >= limit))
-    with pytest.raises(DivergenceError, match="expected below") as caught:
+    with pytest.raises(Diverged, match="expected below") as caught:
         td0(problem, states, 0.05, record=1, limit=limit)
-    assert caught.value.episode == first
-    np.testing.assert_array_equal(caught.value.run.theta, bare.theta[:first])
+    assert caught.value.k == first
+    np.testing.assert_array_equal(caught.value.recorded.theta, bare.theta[:first])
 
 
 def test_small_mu_diverges_with_16_features_as_the_text_says():
     problem = grid_problem(10, kind="order", length=100)
     states = draw(problem, 15, replicates=2)
-    with pytest.raises(DivergenceError):
+    with pytest.raises(Diverged):
         td0_accelerated(problem, states, theorem3_printed(0.01, "k+1", delta=0.1))
     assert np.isfinite(td0_accelerated(problem, states, PAPER).theta).all()
 
