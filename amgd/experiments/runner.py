@@ -21,9 +21,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,7 +46,7 @@ from amgd.experiments.specs import (
     to_plain,
 )
 from amgd.reinforce.simulators import Acrobot, CartPole, make_simulator
-from amgd.reinforce.training import Trainer, TrainingLog
+from amgd.reinforce.training import Trainer, TrainingLog, join_states, split_state
 
 __all__ = ["CHECKPOINTS", "Task", "checkpointed_rows", "record", "tasks_for"]
 
@@ -154,7 +153,7 @@ def _run_training(task: Task, folder: Path, checkpoint_seconds: float) -> list[O
         trainer = Trainer(task.spec.training_for(task.variant, seeds, task.rate))
         found = [state for seed in seeds if (state := states[seed]) is not None]
         if found:
-            trainer.load_state_dict(_join(found))
+            trainer.load_state_dict(join_states(found))
         outcomes += _train(trainer, replace(task, seeds=seeds), folder, checkpoint_seconds)
     return outcomes
 
@@ -175,7 +174,7 @@ def _train(trainer: Trainer, task: Task, folder: Path, checkpoint_seconds: float
             trainer.advance()
             _stop_if_deserted()
             if time.monotonic() - saved >= checkpoint_seconds and not trainer.done:
-                for seed, state in zip(task.seeds, _split(trainer.state_dict()), strict=True):
+                for seed, state in zip(task.seeds, split_state(trainer.state_dict()), strict=True):
                     save_checkpoint(*_checkpoint(task, seed, folder), state)
                 saved = time.monotonic()
     except Diverged as error:
@@ -203,40 +202,6 @@ def _checkpoint(task: Task, seed: int, folder: Path) -> tuple[Path, dict[str, An
     stem = Record.stem(task.name, seed)
     owner = {"hash": spec_hash(task.spec), "run": stem, "rate": task.rate}
     return folder / f"{stem}.pt", owner
-
-
-_BY_RUN = ("runs", "policies", "optimizers", "baselines")  # what a state lists run by run
-
-
-def _split(state: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Return the state of each run of a trainer; its seconds are shared out evenly."""
-    n = len(state["runs"])
-    for i in range(n):
-        yield {
-            "k": state["k"],
-            **{name: state[name][i : i + 1] for name in _BY_RUN},
-            "columns": {
-                c: [row[i : i + 1] for row in rows] for c, rows in state["columns"].items()
-            },
-            "seconds": {p: [value / n for value in rows] for p, rows in state["seconds"].items()},
-        }
-
-
-def _join(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the state of a trainer that has these runs, all of them equally far."""
-    first = states[0]
-    return {
-        "k": first["k"],
-        **{name: [one for state in states for one in state[name]] for name in _BY_RUN},
-        "columns": {
-            c: [list(chain(*rows)) for rows in zip(*(s["columns"][c] for s in states), strict=True)]
-            for c in first["columns"]
-        },
-        "seconds": {
-            p: [sum(values) for values in zip(*(s["seconds"][p] for s in states), strict=True)]
-            for p in first["seconds"]
-        },
-    }
 
 
 # --- tasks -----------------------------------------------------------------------------------------

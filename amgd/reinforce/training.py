@@ -29,16 +29,17 @@ steps alone. For :math:`\gamma_k=k\beta/2` they are :math:`\eta_k=(3k+5)\beta/12
 method :math:`(k+3)\beta/4`, for Theorem 1's largest :math:`\gamma_k` they are
 :math:`(1+2/(k+2))\beta`.
 
-Plan of the module: the spec, matched steps, the log, the loop.
+Plan of the module: the spec, matched steps, the log, the loop, states run by run.
 """
 
 from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -71,7 +72,9 @@ __all__ = [
     "TrainingLog",
     "TrainingResult",
     "TrainingSpec",
+    "join_states",
     "matched",
+    "split_state",
     "train",
 ]
 
@@ -736,6 +739,80 @@ def train(spec: TrainingSpec, *, simulator: Simulator | None = None) -> Training
     while not trainer.done:
         trainer.advance()
     return trainer.result()
+
+
+# --- states, run by run ----------------------------------------------------------------------------
+_BY_RUN = ("runs", "policies", "optimizers", "baselines")  # what a state lists run by run
+
+
+def split_state(state: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the state of each run, as a trainer with this run alone saves it.
+
+    Parameters
+    ----------
+    state : dict
+        From `Trainer.state_dict`.
+
+    Returns
+    -------
+    list of dict
+        In the order of the runs. The seconds are shared out evenly; all else is the same to the
+        last bit, since a run does not depend on its company.
+
+    Examples
+    --------
+    >>> spec = TrainingSpec(environment="CartPole-v0", hidden=(8,), iterations=1, runs=3)
+    >>> states = split_state(Trainer(spec).state_dict())
+    >>> [state["runs"] for state in states]
+    [[0], [1], [2]]
+    >>> join_states(states[1:])["runs"]
+    [1, 2]
+    """
+    n = len(state["runs"])
+    return [
+        {
+            "k": state["k"],
+            **{name: state[name][i : i + 1] for name in _BY_RUN},
+            "columns": {
+                c: [row[i : i + 1] for row in rows] for c, rows in state["columns"].items()
+            },
+            "seconds": {p: [value / n for value in rows] for p, rows in state["seconds"].items()},
+        }
+        for i in range(n)
+    ]
+
+
+def join_states(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the state of a trainer that has all these runs: `split_state` undone.
+
+    Parameters
+    ----------
+    states : sequence of dict
+        At least one, equally far.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or some are further than others.
+    """
+    if len(rows := {state["k"] for state in states}) != 1:
+        raise ValueError(
+            f"states must be equally far, at least one: got {len(states)} with "
+            f"{sorted(rows)} rows; join those with equally many"
+        )
+    first = states[0]
+    return {
+        "k": first["k"],
+        **{name: [one for state in states for one in state[name]] for name in _BY_RUN},
+        "columns": {
+            c: [list(chain(*rows)) for rows in zip(*(s["columns"][c] for s in states), strict=True)]
+            for c in first["columns"]
+        },
+        "seconds": {
+            p: [sum(values) for values in zip(*(s["seconds"][p] for s in states), strict=True)]
+            for p in first["seconds"]
+        },
+    }
 
 
 # --- small parts -----------------------------------------------------------------------------------

@@ -35,7 +35,9 @@ from amgd.reinforce.training import (
     Diverged,
     Trainer,
     TrainingSpec,
+    join_states,
     matched,
+    split_state,
     train,
 )
 
@@ -509,6 +511,58 @@ def test_resumed_run_is_bit_equal(changes, stop):
     same_columns(straight.log, second.log)
     for p, q in zip(straight.policies, second.policies, strict=True):
         assert all(torch.equal(a, b) for a, b in zip(p.parameters(), q.parameters(), strict=True))
+
+
+def trained(spec, rows):
+    trainer = Trainer(spec, simulator=SmallMDP() if spec.environment == NAME else None)
+    for _ in range(rows):
+        trainer.advance()
+    return trainer
+
+
+def same_state(one, other):
+    """Assert that two states agree to the last bit, their seconds aside."""
+    for a, b in zip(*map(leaves, ({**one, "seconds": 0}, {**other, "seconds": 0})), strict=True):
+        assert torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b
+
+
+def leaves(tree):
+    if isinstance(tree, dict):
+        tree = [*sorted(tree, key=str), *(tree[key] for key in sorted(tree, key=str))]
+    if not isinstance(tree, list | tuple):
+        return [tree]
+    return [len(tree), *itertools.chain.from_iterable(map(leaves, tree))]
+
+
+@pytest.mark.parametrize("made", [small, cartpole])
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"optimizer": ADAM, "lr": 0.01}, {"baseline": "linear"}, {"evaluation": "none"}],
+    ids=str,
+)
+def test_states_split_and_join_run_by_run(made, changes):
+    runs = (4, 0, 9)
+    company = trained(made(runs=runs, **changes), 2).state_dict()
+    parts = split_state(company)
+    for number, part in zip(runs, parts, strict=True):
+        same_state(part, trained(made(runs=(number,), **changes), 2).state_dict())
+    same_state(join_states(parts), company)
+    for phase, rows in company["seconds"].items():
+        np.testing.assert_allclose(join_states(parts)["seconds"][phase], rows, rtol=1e-12)
+    # Another company, in another order, goes on to the same bits.
+    others = trained(made(runs=(9, 4), **changes), 0)
+    others.load_state_dict(join_states([parts[2], parts[0]]))
+    straight = trained(made(runs=(9, 4), **changes), 4)
+    while others.k < 4:
+        others.advance()
+    same_state(others.state_dict(), straight.state_dict())
+
+
+@pytest.mark.parametrize("rows", [(), (1, 2)])
+def test_states_that_are_not_equally_far_do_not_join(rows):
+    states = [trained(small(runs=(i,)), k).state_dict() for i, k in enumerate(rows)]
+    with pytest.raises(ValueError, match="states must be equally far, at least one: got"):
+        join_states(states)
 
 
 def test_saved_state_does_not_follow_the_run():
