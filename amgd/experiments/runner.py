@@ -45,7 +45,7 @@ from amgd.experiments.specs import (
     spec_hash,
     to_plain,
 )
-from amgd.reinforce.simulators import Acrobot, CartPole, make_simulator
+from amgd.reinforce.simulators import make_simulator
 from amgd.reinforce.training import Trainer, TrainingLog, join_states, split_state
 
 __all__ = ["CHECKPOINTS", "Task", "checkpointed_rows", "record", "tasks_for"]
@@ -246,7 +246,7 @@ def _alike(task: Task, seeds: tuple[int, ...], folder: Path, workers: int) -> li
     """Cut seeds into groups that can run together: equally far, and one at a time for a robot."""
     training = task.spec.training
     simulator = make_simulator(training.environment, **training.options)
-    if not isinstance(simulator, CartPole | Acrobot):
+    if not simulator.batches_runs:
         return [(seed,) for seed in seeds]
     states = {seed: load_checkpoint(*_checkpoint(task, seed, folder)) for seed in seeds}
     groups = []

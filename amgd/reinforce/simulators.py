@@ -89,6 +89,9 @@ class Simulator(ABC):
         Number of actions, or length of an action.
     horizon : int or None
         The registered time limit in steps; None if there is none.
+    batches_runs : bool
+        Whether a step costs about the same for one run and for many, so that the batches of several
+        runs had better advance together.
     episodes : int array
         Numbers of the running episodes, counted from 0 at the start of the batch.
     terms : dict of str to array
@@ -101,6 +104,7 @@ class Simulator(ABC):
     action_kind: Literal["discrete", "continuous"]
     action_size: int
     horizon: int | None
+    batches_runs: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self.episodes: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
@@ -276,6 +280,7 @@ class _Classic(Simulator):
     """A task whose state is four numbers; `_state` is an array (4, n), each row contiguous."""
 
     action_kind = "discrete"
+    batches_runs = True
     spread: ClassVar[float]  # initial states are uniform on (-spread, spread)^4
 
     def __init__(self, name: str, horizon: int) -> None:

@@ -65,7 +65,7 @@ from amgd.reinforce.gradient import (
     step_weights,
 )
 from amgd.reinforce.policies import Generators, Policy, policy_for
-from amgd.reinforce.simulators import Acrobot, CartPole, Simulator, make_simulator
+from amgd.reinforce.simulators import Simulator, make_simulator
 
 __all__ = [
     "Trainer",
@@ -447,9 +447,8 @@ class Trainer:
         self.k = 0
         keys = [(run, INITIAL) if spec.initial == "own" else (INITIAL,) for run in self.runs]
         # Where policies get stacked, each is a stack of one: only then the arithmetic is the same.
-        self._stackable = isinstance(simulator, CartPole | Acrobot)
         streams = [spec.stream(*key) for key in keys]
-        self.policies = [self._policy([one] if self._stackable else one) for one in streams]
+        self.policies = [self._policy([one] if simulator.batches_runs else one) for one in streams]
         self._stacks: dict[int, Policy] = {}  # by their number of policies
         self._start = [_flat(policy) for policy in self.policies]
         self._optimizers = [spec.make_optimizer(list(p.parameters())) for p in self.policies]
@@ -560,7 +559,7 @@ class Trainer:
 
     def _collect(self, trials: list[_Trial]) -> list[Episodes]:
         """Return the episodes of each trial."""
-        if self._stackable:
+        if self.simulator.batches_runs:
             try:
                 return self._collect_together(trials)
             except FloatingPointError:

@@ -437,6 +437,31 @@ def test_a_run_gives_the_same_bits_alone_and_in_company(changes):
             assert together[name][s].tobytes() == alone[name][0].tobytes(), name
 
 
+class Together(SmallMDP):
+    """Says of itself that runs had better advance together."""
+
+    batches_runs = True
+    starts = 0
+
+    def _start(self, rows):
+        self.starts += 1
+        return super()._start(rows)
+
+
+def test_a_simulator_says_whether_runs_advance_together():
+    changes = {"runs": (4, 0, 9), "batch": 5}  # the evaluation has five episodes too
+    simulator = Together()
+    together = train(small(**changes), simulator=simulator).log
+    assert simulator.starts == 5  # one for each row
+    for s, number in enumerate((4, 0, 9)):
+        alone = train(small(runs=(number,), batch=5), simulator=Together()).log
+        for name in together.columns:
+            assert together[name][s].tobytes() == alone[name][0].tobytes(), name
+    single = run(small(**changes)).log  # one run after the other: the same numbers but for rounding
+    for name in together.columns:
+        np.testing.assert_allclose(together[name], single[name], rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_threads_of_torch_change_nothing_and_come_back(threads):
     expected = train(cartpole(baseline="linear")).log
