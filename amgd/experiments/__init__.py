@@ -5,6 +5,7 @@
 - :mod:`amgd.experiments.runner`: runs a specification into a record, seeds in parallel, killed and continued at will;
 - :mod:`amgd.experiments.checkpoints`: the state of a run in one file;
 - :mod:`amgd.experiments.records`: curves on disk, with where they come from;
+- :mod:`amgd.experiments.provenance`: where a run takes place, and how two places differ;
 - :mod:`amgd.experiments.summaries`: a record in a table;
 - :mod:`amgd.experiments.figures`: a record as a picture;
 - :mod:`amgd.experiments.reruns`: part of a record computed anew and compared;
