@@ -1,4 +1,4 @@
-r"""Summaries of repeated runs: bands, numbers that stand for a curve, and paired comparisons.
+r"""Summaries of repeated runs: bands, numbers that stand for a curve, comparisons, verdicts.
 
 A result is an array with one row for each independent run (a seed, a replicate).
 Intervals are Student's: for :math:`n` runs with mean :math:`m` and standard deviation :math:`s` the band is
@@ -6,13 +6,18 @@ Intervals are Student's: for :math:`n` runs with mean :math:`m` and standard dev
 
 A learning curve is compared by one number, to be chosen before the runs: its mean height
 (`area_under_curve`) or the first row at a threshold (`first_passage`).
-Several comparisons in one table are corrected by Holm's method (`holm`).
+Several comparisons in one table are corrected by Holm's method (`holm`), and one rule puts them into
+words (`judge`).
+Over several tasks, `interquartile_mean`, `probability_of_improvement` and `bootstrap_interval` follow
+R. Agarwal and others, Deep reinforcement learning at the edge of the statistical precipice, 2021.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
-from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,18 +26,26 @@ from scipy import stats
 from amgd import _checks as check
 
 __all__ = [
+    "WORDS",
     "Band",
+    "Interval",
     "PairedComparison",
+    "Verdict",
     "area_under_curve",
+    "bootstrap_interval",
     "first_passage",
     "holm",
+    "interquartile_mean",
+    "judge",
     "log_slope",
     "mean_band",
     "paired_difference",
+    "probability_of_improvement",
 ]
 
-# 2**16 sign patterns are enumerated in a moment; beyond that the test draws patterns at random.
+# 2**16 sign patterns are enumerated in a moment; beyond that the test draws as many at random.
 EXACT_RUNS = 16
+DRAWS = 2**EXACT_RUNS
 # The squares of smaller numbers have a finite sum.
 LARGEST = 1e150
 
@@ -72,6 +85,61 @@ class PairedComparison:
 
     difference: Band
     p_value: float
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A statistic of the runs with an interval that need not be symmetric.
+
+    Attributes
+    ----------
+    value, low, high : float
+    level : float
+        Nominal coverage of the interval.
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+
+
+WORDS = ("better", "worse", "no difference found", "too few seeds")
+"""All words of a `Verdict`."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a paired comparison shows, as one of a family of comparisons.
+
+    Attributes
+    ----------
+    word : str
+        One of `WORDS`, speaking of the first method.
+    quantity : str
+        What was compared: one number a run, such as "mean over the run".
+    difference : Band or None
+        Mean of first minus second with its Student-t interval; None for fewer than two pairs.
+    p_value : float
+        Two-sided, of the sign-flip test.
+    corrected : float
+        The same after Holm's correction for the family.
+    family : int
+        Number m of comparisons made together.
+    n : int
+        Number of pairs.
+    least_p : float
+        Smallest p-value that n pairs can give.
+    """
+
+    word: str
+    quantity: str
+    difference: Band | None
+    p_value: float
+    corrected: float
+    family: int
+    n: int
+    least_p: float
 
 
 def _runs(samples: ArrayLike, name: str, least: int) -> NDArray[np.float64]:
@@ -315,12 +383,14 @@ def paired_difference(
     *,
     level: float = 0.9,
     rng: np.random.Generator | None = None,
-    draws: int = 65536,
+    draws: int = DRAWS,
 ) -> PairedComparison:
     r"""Compare two methods that were run on the same seeds.
 
     The p-value is that of the sign-flip test: if the methods do not differ, each difference is as likely to carry the
-    other sign. Up to 16 runs all sign patterns are enumerated; beyond that ``draws`` patterns are drawn by ``rng``.
+    other sign. It is the share of sign patterns whose sum is as large in size as the observed one.
+    Up to 16 runs all patterns are enumerated (`scipy.stats.permutation_test`); beyond that ``draws`` patterns are drawn
+    by ``rng``, the observed one among them, so that p is never 0.
 
     Parameters
     ----------
@@ -352,21 +422,274 @@ def paired_difference(
         raise ValueError(
             f"first and second need one number for each shared seed: got shapes {a.shape} and {b.shape}"
         )
-    difference = a - b
+    return PairedComparison(mean_band(a - b, level), _sign_flip(a - b, rng, draws))
+
+
+def _sign_flip(
+    difference: NDArray[np.float64], rng: np.random.Generator | None, draws: int
+) -> float:
+    # Sums that agree up to the rounding of their terms count as equal. SciPy's own tolerance is
+    # relative to the observed sum, which is too little where that is near 0: it is given the count.
+    observed = abs(difference.sum()) - 1e-12 * np.abs(difference).sum()
+
+    def as_large(flipped: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+        return np.where(np.abs(flipped.sum(axis=axis)) >= observed, 1.0, 0.0)
+
     n = difference.size
     if n <= EXACT_RUNS:
-        signs = np.array(list(product([1.0, -1.0], repeat=n)))
-    elif rng is None:
+        found = stats.permutation_test(
+            (difference,),
+            as_large,
+            permutation_type="samples",
+            alternative="greater",
+            vectorized=True,
+            n_resamples=2**n,
+        )
+        return float(found.pvalue)
+    if rng is None:
         raise ValueError(
             f"more than {EXACT_RUNS} runs need random sign patterns: got n = {n} and no rng; "
             "pass rng=numpy.random.default_rng(seed)"
         )
-    else:
-        rng = check.generator(rng)
-        draws = check.integer("draws", draws, 1, "it counts random sign patterns")
-        signs = rng.choice([1.0, -1.0], size=(draws, n))
-        signs[0] = 1.0  # the observed pattern counts, so p is never 0
-    flipped = np.abs(signs @ difference)
-    # Sums that agree up to the rounding of their terms count as equal.
-    as_large = flipped >= abs(difference.sum()) - 1e-12 * np.abs(difference).sum()
-    return PairedComparison(mean_band(difference, level), float(as_large.mean()))
+    rng = check.generator(rng)
+    draws = check.integer("draws", draws, 1, "it counts random sign patterns")
+    signs = rng.choice([1.0, -1.0], size=(draws, n))
+    signs[0] = 1.0
+    return float(as_large(signs * difference, axis=1).mean())
+
+
+def judge(
+    pairs: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    *,
+    better: str,
+    quantity: str,
+    alpha: float = 0.05,
+    level: float = 0.9,
+    rng: np.random.Generator | None = None,
+) -> dict[str, Verdict]:
+    r"""Put a family of paired comparisons into words: the one rule of the book.
+
+    Each comparison is tested by the sign-flip test of `paired_difference`, and the p-values of the
+    family are corrected by Holm's method. With a corrected value of at most ``alpha`` the word is
+    "better" or "worse", by the sign of the mean difference. Otherwise it is "too few seeds" if
+    even the smallest p-value that n pairs can give, times the size m of the family, is above
+    ``alpha``: silence of such a test says nothing. Else it is "no difference found".
+
+    Parameters
+    ----------
+    pairs : mapping of str to (first, second)
+        The family. Both are array_like of shape (n,), one number for each shared seed in the same
+        order; n may be 0 or 1 and may differ between the comparisons. The words speak of first.
+    better : {"larger", "smaller"}
+        Which direction is better.
+    quantity : str
+        What the numbers are: "mean over the run", "end", "updates to a threshold". For a run that never
+        gets to the threshold pass one more than its length in place of infinity.
+    alpha : float in (0, 1)
+        Largest corrected p-value that is called a difference.
+    level : float
+        Coverage of the intervals of the mean differences.
+    rng : numpy.random.Generator, optional
+        Needed for more than 16 pairs only. Each comparison draws from a copy of it: its p-value
+        does not depend on the company it has in the family.
+
+    Returns
+    -------
+    dict of str to Verdict
+        In the order of the family.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `paired_difference`, with the name of the comparison in a note; for an unknown direction,
+        a quantity without words or a family without members.
+
+    Notes
+    -----
+    The smallest p-value is :math:`2^{1-n}` for up to 16 pairs, and one of 65536 random patterns
+    beyond. It counts pairs with equal numbers too, though these carry no sign.
+
+    Examples
+    --------
+    >>> small = [3.1, 2.9, 3.3, 3.0, 2.8, 3.2, 3.0, 3.1]
+    >>> large = [4.1, 4.4, 3.9, 4.0, 4.6, 4.2, 4.3, 4.0]
+    >>> table = judge(
+    ...     {"A": (large, small), "B": (small, small[::-1]), "C": (large[:5], small[:5])},
+    ...     better="larger",
+    ...     quantity="mean over the run",
+    ... )
+    >>> for name, v in table.items():
+    ...     print(f"{name}: {v.word}, p = {v.p_value:.3g}, corrected {v.corrected:.3g} (m = {v.family})")
+    A: better, p = 0.00781, corrected 0.0234 (m = 3)
+    B: no difference found, p = 1, corrected 1 (m = 3)
+    C: too few seeds, p = 0.0625, corrected 0.125 (m = 3)
+    """
+    check.choice("better", better, ("larger", "smaller"))
+    alpha = check.real("alpha", alpha, "0.05 is usual", "(0, 1)")
+    if not quantity or not pairs:
+        raise ValueError(
+            f"a verdict speaks of a quantity and a family: got quantity {quantity!r} and "
+            f"{len(pairs)} comparisons; name the one and pass at least one of the other"
+        )
+    found = {name: _test(name, *pair, level, deepcopy(rng)) for name, pair in pairs.items()}
+    corrected = holm([p_value for _, p_value, _ in found.values()]).tolist()
+    verdicts = {}
+    for (name, (difference, p_value, n)), p in zip(found.items(), corrected, strict=True):
+        least = min(1.0, max(2.0 ** (1 - n), 1.0 / DRAWS))
+        if difference is not None and p <= alpha:
+            word = "better" if (difference.mean > 0) == (better == "larger") else "worse"
+        else:
+            word = "too few seeds" if least * len(pairs) > alpha else "no difference found"
+        verdicts[name] = Verdict(word, quantity, difference, p_value, p, len(pairs), n, least)
+    return verdicts
+
+
+def _test(
+    name: str, first: ArrayLike, second: ArrayLike, level: float, rng: np.random.Generator | None
+) -> tuple[Band | None, float, int]:
+    """Return difference, p-value and number of pairs; fewer than two decide nothing."""
+    n = np.size(first)
+    if n == np.size(second) < 2:
+        return None, 1.0, n
+    try:
+        found = paired_difference(first, second, level=level, rng=rng)
+    except (ValueError, TypeError) as error:
+        error.add_note(f"in the comparison {name!r}")
+        raise
+    return found.difference, found.p_value, n
+
+
+# Several tasks ----------------------------------------------------------------------------------
+
+
+def interquartile_mean(*tasks: ArrayLike, axis: int = 0) -> Any:
+    """Mean of the middle half of the runs of all tasks together.
+
+    A quarter of the runs, rounded down, is left out at either end: a few runs that fail or excel
+    do not move it, and it varies less than the median.
+
+    Parameters
+    ----------
+    *tasks : array_like
+        The runs of each task along ``axis``, in a unit that the tasks share; elsewhere the shapes agree.
+    axis : int
+
+    Returns
+    -------
+    float or ndarray
+        Without that axis.
+
+    Raises
+    ------
+    ValueError
+        Without a run, or for a value that is not below 1e150 in size.
+
+    Examples
+    --------
+    >>> float(interquartile_mean([0.0, 5.0, 6.0, 100.0]))
+    5.5
+    >>> float(interquartile_mean([0.0, 5.0], [6.0, 100.0]))
+    5.5
+    """
+    if not tasks:
+        raise ValueError("tasks must hold at least one array: got none; pass the runs of a task")
+    pooled = np.concatenate([np.moveaxis(_runs(task, "tasks", 1), axis, 0) for task in tasks])
+    return stats.trim_mean(pooled, 0.25)
+
+
+def probability_of_improvement(first: ArrayLike, second: ArrayLike) -> float:
+    """Chance that a run of the first method is above a run of the second, ties counting half.
+
+    Every run is compared with every other, so the methods need not share seeds.
+    It is the statistic of the Mann-Whitney test divided by the number of pairs.
+
+    Parameters
+    ----------
+    first, second : array_like, shapes (n,) and (m,)
+        Runs of one task. Over several tasks take the mean.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        Without a run, or for a value that is not below 1e150 in size.
+
+    Examples
+    --------
+    >>> probability_of_improvement([3.0, 5.0], [4.0, 4.0, 5.0])
+    0.4166666666666667
+    """
+    a, b = _runs(first, "first", 1), _runs(second, "second", 1)
+    if a.ndim != 1 or b.ndim != 1:
+        raise ValueError(
+            f"first and second need one number a run: got shapes {a.shape} and {b.shape}; "
+            "sum up each curve first"
+        )
+    return float(0.5 + 0.5 * np.sign(a[:, None] - b).mean())
+
+
+def bootstrap_interval(
+    *tasks: ArrayLike,
+    statistic: Callable[..., Any] = interquartile_mean,
+    level: float = 0.9,
+    rng: np.random.Generator,
+    draws: int = 9999,
+) -> Interval:
+    """Percentile bootstrap of a statistic; with several tasks it is stratified.
+
+    Each task draws its runs from its own, with replacement and independently of the others
+    (`scipy.stats.bootstrap`). For the interquartile mean of ten normal runs an interval of level
+    0.9 covers in 0.89 of the cases.
+
+    Parameters
+    ----------
+    *tasks : array_like, shapes (n,)
+        One number for each run; each task has its own n, at least 2.
+    statistic : callable
+        Called with one array a task, and with ``axis`` if it takes that: then the runs lie along it, and
+        the other axes hold resamples.
+    level : float
+        Nominal coverage in (0, 1).
+    rng : numpy.random.Generator
+    draws : int
+        Number of resamples.
+
+    Returns
+    -------
+    Interval
+
+    Raises
+    ------
+    ValueError
+        For a task with fewer than two runs or with several numbers a run, a value that is not below 1e150 in size, no task, or a
+        level outside (0, 1).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> swimmer, ant = rng.normal(0.3, 0.1, size=10), rng.normal(0.8, 0.2, size=8)
+    >>> found = bootstrap_interval(swimmer, ant, rng=rng)
+    >>> found.low < found.value < found.high
+    True
+    """
+    level = check.real("level", level, "0.9 draws a 90% interval", "(0, 1)")
+    draws = check.integer("draws", draws, 1, "it counts resamples")
+    data = [_runs(task, "tasks", 2) for task in tasks]
+    if not data or any(runs.ndim != 1 for runs in data):
+        raise ValueError(
+            f"tasks must hold one number a run: got shapes {[runs.shape for runs in data]}; pass a "
+            "vector for each task"
+        )
+    found = stats.bootstrap(
+        data,
+        statistic,
+        n_resamples=draws,
+        confidence_level=level,
+        method="percentile",
+        rng=check.generator(rng),
+    )
+    low, high = map(float, found.confidence_interval)
+    return Interval(float(statistic(*data)), low, high, level)

@@ -9,12 +9,18 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from amgd.statistics import (
+    WORDS,
+    Verdict,
     area_under_curve,
+    bootstrap_interval,
     first_passage,
     holm,
+    interquartile_mean,
+    judge,
     log_slope,
     mean_band,
     paired_difference,
+    probability_of_improvement,
 )
 
 
@@ -131,12 +137,52 @@ def test_slope_of_a_power(power: float) -> None:
     assert log_slope(k, 3 * k**power) == pytest.approx(power, rel=1e-12)
 
 
-@pytest.mark.parametrize("n", [2, 5, 8])
-def test_sign_flip_is_the_enumerated_test(n: int) -> None:
-    difference = np.random.default_rng(n).normal(size=n) + 0.5
-    sums = [abs(np.dot(signs, difference)) for signs in product([1, -1], repeat=n)]
-    expected = np.mean([s >= abs(difference.sum()) - 1e-12 for s in sums])
-    assert paired_difference(difference, np.zeros(n)).p_value == expected
+def enumerated(difference: np.ndarray) -> float:
+    """The definition: the share of sign patterns whose sum is as large, ties up to rounding counted."""
+    signs = np.array(list(product([1.0, -1.0], repeat=difference.size)))
+    tolerance = 1e-12 * np.abs(difference).sum()
+    return float(np.mean(np.abs(signs @ difference) >= abs(difference.sum()) - tolerance))
+
+
+DIFFERENCES = {
+    "normal": lambda n, rng: rng.normal(size=n) + 0.5,
+    "few values": lambda n, rng: rng.integers(-2, 3, size=n).astype(float),
+    "tenths": lambda n, rng: rng.integers(-5, 6, size=n) / 10,  # sums that rounding tells apart
+    "balanced": lambda n, rng: np.resize([0.1, 0.2, -0.3], n),  # a sum that rounding makes
+    "zeros": lambda n, rng: np.where(rng.random(n) < 0.5, 0.0, rng.normal(size=n)),
+    "all zero": lambda n, rng: np.zeros(n),
+    "equal": lambda n, rng: np.full(n, 0.7) * rng.choice([1, -1], size=n),
+    "one large": lambda n, rng: rng.normal(size=n) + 1e6 * (np.arange(n) == 0),
+    "scales": lambda n, rng: 10.0 ** np.linspace(-9, 4, n) * rng.choice([1, -1], size=n),
+    "tiny": lambda n, rng: 1e-300 * rng.integers(-5, 6, size=n) / 10,
+    "huge": lambda n, rng: 1e149 * rng.integers(-5, 6, size=n) / 10,
+}
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 7, 10, 12])
+@pytest.mark.parametrize("kind", DIFFERENCES)
+def test_sign_flip_is_the_enumerated_test(kind: str, n: int) -> None:
+    for seed in range(10):
+        difference = DIFFERENCES[kind](n, np.random.default_rng(seed))
+        found = paired_difference(difference, np.zeros(n)).p_value
+        assert abs(found - enumerated(difference)) <= 1e-15, (seed, difference)
+
+
+@pytest.mark.parametrize("kind", DIFFERENCES)
+def test_sign_flip_is_exact_up_to_sixteen_runs(kind: str) -> None:
+    difference = DIFFERENCES[kind](16, np.random.default_rng(0))
+    assert (
+        abs(paired_difference(difference, np.zeros(16)).p_value - enumerated(difference)) <= 1e-15
+    )
+
+
+def test_random_patterns_estimate_the_enumerated_test() -> None:
+    """Seventeen runs are drawn: 65536 patterns out of twice as many."""
+    difference = np.random.default_rng(0).normal(size=17) + 0.3
+    found = paired_difference(difference, np.zeros(17), rng=np.random.default_rng(1)).p_value
+    exact = enumerated(difference)
+    assert found == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 65536))
+    assert found != exact
 
 
 @pytest.mark.parametrize("n", [2, 3, 6])
@@ -168,6 +214,217 @@ def test_sign_flip_of_many_runs_is_deterministic_and_close_to_the_t_test() -> No
     ]
     assert p[0] == p[1]
     assert p[0] == pytest.approx(stats.ttest_1samp(difference, 0).pvalue, abs=0.01)
+
+
+# Verdicts ---------------------------------------------------------------------------------------
+
+
+def pair(difference: list[float]) -> tuple[list[float], list[float]]:
+    return difference, [0.0] * len(difference)
+
+
+def words(family: dict[str, list[float]], better: str = "larger", alpha: float = 0.05) -> list[str]:
+    verdicts = judge(
+        {name: pair(difference) for name, difference in family.items()},
+        better=better,
+        quantity="end",
+        alpha=alpha,
+    )
+    return [verdict.word for verdict in verdicts.values()]
+
+
+UP = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]  # p = 1/128
+DOWN = [-value for value in UP]
+MIXED = [1.0, -2.0, 3.0, -4.0, 5.0, -6.0, 7.0, -8.0]
+
+
+@pytest.mark.parametrize(
+    ("family", "larger", "smaller"),
+    [
+        ([UP], ["better"], ["worse"]),
+        ([DOWN], ["worse"], ["better"]),
+        ([MIXED], ["no difference found"], ["no difference found"]),
+        ([UP, DOWN, MIXED], ["better", "worse", WORDS[2]], ["worse", "better", WORDS[2]]),
+        ([UP[:5]], ["too few seeds"], ["too few seeds"]),  # 1/16
+        ([UP[:6]], ["better"], ["worse"]),  # 1/32
+        ([UP[:6], UP[:6]], ["too few seeds"] * 2, ["too few seeds"] * 2),  # 2/32
+        ([UP[:6], MIXED[:6]], ["too few seeds"] * 2, ["too few seeds"] * 2),
+        ([UP[:6], UP], ["better"] * 2, ["worse"] * 2),  # 1/32 is not multiplied after 2/128
+        ([UP[:1]], ["too few seeds"], ["too few seeds"]),
+        ([[]], ["too few seeds"], ["too few seeds"]),
+        ([[], UP], ["too few seeds", "better"], ["too few seeds", "worse"]),
+        ([[0.0] * 8], ["no difference found"], ["no difference found"]),
+        ([[0.0] * 5 + UP[:3]], ["no difference found"], ["no difference found"]),  # 1/4
+        ([UP] * 6, ["better"] * 6, ["worse"] * 6),  # 6/128
+        ([UP] * 7, ["too few seeds"] * 7, ["too few seeds"] * 7),  # 7/128
+    ],
+)
+def test_words(family: list[list[float]], larger: list[str], smaller: list[str]) -> None:
+    named = {f"{i}": difference for i, difference in enumerate(family)}
+    assert words(named) == larger
+    assert words(named, "smaller") == smaller
+    assert {*larger, *smaller} <= set(WORDS)
+
+
+def test_the_level_is_the_callers() -> None:
+    assert words({"up": UP}, alpha=1 / 128) == ["better"]
+    assert words({"up": UP}, alpha=1 / 129) == ["too few seeds"]
+    assert words({"mixed": MIXED}, alpha=0.99) == ["worse"]
+
+
+def test_holm_by_hand() -> None:
+    """p = 1/128, 1/64, 1/16 and 1: times 4, 3, 2 and 1."""
+    family = {
+        "one": [-1.0, *UP[1:]],  # as large are its own sum and that of equal signs
+        "all": UP,
+        "few": UP[:5],
+        "none": [1.0, -1.0],
+    }
+    p = {"one": 4 / 256, "all": 2 / 256, "few": 2 / 32, "none": 1.0}
+    corrected = {"all": 4 * 2 / 256, "one": 3 * 4 / 256, "few": 2 * 2 / 32, "none": 1.0}
+    found = judge(
+        {name: pair(difference) for name, difference in family.items()},
+        better="larger",
+        quantity="mean over the run",
+        level=0.8,
+    )
+    assert list(found) == list(family)
+    for name, verdict in found.items():
+        difference = family[name]
+        assert verdict == Verdict(
+            word={
+                "all": "better",
+                "one": "better",
+                "few": "too few seeds",
+                "none": "too few seeds",
+            }[name],
+            quantity="mean over the run",
+            difference=verdict.difference,
+            p_value=p[name],
+            corrected=corrected[name],
+            family=4,
+            n=len(difference),
+            least_p=2.0 ** (1 - len(difference)),
+        )
+        assert verdict.difference == mean_band(difference, 0.8)
+
+
+@given(
+    sizes=st.lists(st.integers(0, 9), min_size=1, max_size=4),
+    seed=st.integers(0, 10**6),
+    alpha=st.sampled_from([0.01, 0.05, 0.2, 0.5]),
+)
+def test_words_follow_from_the_numbers(sizes: list[int], seed: int, alpha: float) -> None:
+    """Bonferroni's rule calls no more than Holm's, and nothing is called where nothing could be."""
+    rng = np.random.default_rng(seed)
+    family = {f"{i}": (rng.normal(size=n) + 1, rng.normal(size=n)) for i, n in enumerate(sizes)}
+    found = judge(family, better="smaller", quantity="end", alpha=alpha)
+    calls = {name for name, v in found.items() if v.word in ("better", "worse")}
+    assert {name for name, v in found.items() if v.p_value * len(family) <= alpha} <= calls
+    assert all(found[name].p_value <= alpha for name in calls)
+    for name, v in found.items():
+        assert v.p_value >= v.least_p
+        assert v.n == sizes[int(name)]
+        if v.word == "too few seeds":
+            assert v.least_p * v.family > alpha
+        if v.word == "no difference found":
+            assert v.least_p * v.family <= alpha < v.corrected
+
+
+def test_a_comparison_does_not_depend_on_its_company() -> None:
+    rng = np.random.default_rng(0)
+    data = {name: (rng.normal(size=30), rng.normal(size=30)) for name in "abc"}
+
+    def p_values(names: str) -> dict[str, float]:
+        family = {name: data[name] for name in names}
+        found = judge(family, better="larger", quantity="end", rng=np.random.default_rng(5))
+        assert {verdict.least_p for verdict in found.values()} == {1 / 65536}
+        return {name: verdict.p_value for name, verdict in found.items()}
+
+    whole = p_values("abc")
+    assert p_values("ca") == {name: whole[name] for name in "ca"}
+    assert p_values("b") == {"b": whole["b"]}
+
+
+def test_an_error_names_the_comparison() -> None:
+    with pytest.raises(ValueError, match="second must be finite") as caught:
+        judge({"a": pair(UP), "b": (UP, [np.inf] * 8)}, better="larger", quantity="end")
+    assert caught.value.__notes__ == ["in the comparison 'b'"]
+
+
+# Several tasks ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 7, 8, 10])
+def test_interquartile_mean_leaves_out_a_quarter_at_either_end(n: int) -> None:
+    runs = np.random.default_rng(n).standard_cauchy(size=n)
+    middle = sorted(runs.tolist())[n // 4 : n - n // 4]
+    assert interquartile_mean(runs) == pytest.approx(sum(middle) / len(middle), rel=1e-14)
+    cut = n // 3
+    if cut:
+        assert interquartile_mean(runs[:cut], runs[cut:]) == interquartile_mean(runs)
+
+
+def test_interquartile_mean_of_curves_is_one_curve() -> None:
+    curves = np.random.default_rng(0).normal(size=(9, 4))
+    expected = [interquartile_mean(column) for column in curves.T]
+    assert interquartile_mean(curves).tolist() == expected
+    assert interquartile_mean(curves.T, axis=-1).tolist() == expected
+
+
+@given(
+    first=st.lists(st.integers(0, 4), min_size=1, max_size=6),
+    second=st.lists(st.integers(0, 4), min_size=1, max_size=6),
+)
+def test_probability_of_improvement_is_mann_whitneys(first: list[int], second: list[int]) -> None:
+    found = probability_of_improvement(first, second)
+    u = stats.mannwhitneyu(first, second, method="exact").statistic
+    assert found == pytest.approx(u / (len(first) * len(second)), abs=1e-15)
+    assert found + probability_of_improvement(second, first) == pytest.approx(1.0, abs=1e-15)
+
+
+def enumerated_bootstrap(*tasks: list[float]) -> np.ndarray:
+    """The interquartile means of all resamples, each task drawing from its own runs."""
+    each = [product(task, repeat=len(task)) for task in tasks]
+    return np.array([interquartile_mean(*resample) for resample in product(*each)])
+
+
+@pytest.mark.parametrize(
+    "tasks", [[[0.0, 1.0, 4.0, 9.0]], [[0.0, 1.0], [10.0, 13.0, 19.0]], [[1.0, 2.0], [5.0, 5.0]]]
+)
+@pytest.mark.parametrize("level", [0.5, 0.8])
+def test_bootstrap_is_stratified(tasks: list[list[float]], level: float) -> None:
+    """Its ends are quantiles of all resamples, which a small case lists."""
+    found = bootstrap_interval(*tasks, level=level, rng=np.random.default_rng(0), draws=20_000)
+    values = enumerated_bootstrap(*tasks)
+    assert found.value == interquartile_mean(*tasks)
+    for end, q in ((found.low, (1 - level) / 2), (found.high, (1 + level) / 2)):
+        low = np.quantile(values, q - 0.015, method="lower")  # four standard errors of 20 000 draws
+        high = np.quantile(values, q + 0.015, method="higher")
+        assert low <= end <= high
+
+
+def test_bootstrap_takes_any_statistic_and_is_deterministic() -> None:
+    rng = np.random.default_rng(0)
+    tasks = [rng.normal(size=n) for n in (9, 10, 7, 8)]
+
+    def improvement(*runs: np.ndarray) -> float:
+        pairs = zip(runs[::2], runs[1::2], strict=True)
+        return float(np.mean([probability_of_improvement(*pair) for pair in pairs]))
+
+    found = [
+        bootstrap_interval(*tasks, statistic=improvement, rng=np.random.default_rng(1), draws=200)
+        for _ in range(2)
+    ]
+    assert found[0] == found[1]
+    assert found[0].value == improvement(*tasks)
+    assert 0 <= found[0].low < found[0].value < found[0].high <= 1
+
+
+def test_bootstrap_covers_at_ten_runs() -> None:
+    rng = np.random.default_rng(0)
+    found = [bootstrap_interval(rng.normal(size=10), rng=rng, draws=300) for _ in range(500)]
+    assert 0.85 < np.mean([one.low <= 0 <= one.high for one in found]) < 0.93  # its error is 0.014
 
 
 @pytest.mark.parametrize(
@@ -203,6 +460,21 @@ def test_sign_flip_of_many_runs_is_deterministic_and_close_to_the_t_test() -> No
         (lambda: paired_difference([1, np.inf], [1, 2]), "first must be finite"),
         (lambda: paired_difference(np.ones(17), np.zeros(17)), "pass rng"),
         (lambda: many_runs(rng=np.random.default_rng(0), draws=0), "draws must be at least 1"),
+        (lambda: judge({}, better="larger", quantity="end"), "0 comparisons"),
+        (lambda: judge({"a": pair(UP)}, better="larger", quantity=""), "got quantity ''"),
+        (lambda: judge({"a": pair(UP)}, better="up", quantity="end"), "better must be one of"),
+        (lambda: judge({"a": pair(UP)}, better="larger", quantity="end", alpha=1), "alpha must"),
+        (lambda: judge({"a": (UP, UP[:7])}, better="larger", quantity="end"), "shared seed"),
+        (lambda: judge({"a": pair(UP * 3)}, better="larger", quantity="end"), "pass rng"),
+        (lambda: interquartile_mean(), "got none"),
+        (lambda: interquartile_mean([]), "at least 1 runs"),
+        (lambda: interquartile_mean([1.0, np.nan]), "run 1 holds nan"),
+        (lambda: probability_of_improvement([], [1.0]), "first needs at least 1 runs"),
+        (lambda: probability_of_improvement([[1.0]], [1.0]), "one number a run: got shapes"),
+        (lambda: bootstrap_interval(rng=np.random.default_rng(0)), "got shapes ..; pass a vector"),
+        (lambda: bootstrap_interval([1.0], rng=np.random.default_rng(0)), "at least 2 runs"),
+        (lambda: bootstrap_interval(np.eye(2), rng=np.random.default_rng(0)), "got shapes"),
+        (lambda: bootstrap_interval(UP, rng=np.random.default_rng(0), level=0), "level must"),
     ],
 )
 def test_bad_input_is_refused(call, message: str) -> None:
@@ -230,6 +502,7 @@ def many_runs(**options) -> None:
         (lambda: log_slope(["a", "b"], [1, 2]), "k must hold real numbers"),
         (lambda: log_slope([1, 2], ["a", "b"]), "values must hold real numbers"),
         (lambda: many_runs(rng=0), "rng must be a Generator: got int"),
+        (lambda: bootstrap_interval(UP, rng=0), "rng must be a Generator: got int"),
         (lambda: many_runs(rng=np.random.default_rng(0), draws=2.5), "draws must be an integer"),
     ],
 )

@@ -428,7 +428,7 @@ def ghadimi_lan(beta: float | Rule) -> StepSizes:
 # Schedules with a name -------------------------------------------------------------------------
 #
 # The only list of them: the optimizer, the training, the experiments, the tables and the figures
-# look here.  A new one is a rule above and a line below.
+# look here. A new one is a rule above and a line below.
 
 
 @dataclass(frozen=True)
