@@ -71,21 +71,21 @@ sync: $(INSTALLED)
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy amgd
+	$(BIN)/mypy amgd tools
 
 bench: $(INSTALLED)
 	$(BIN)/python -m pytest benchmarks -p no:xdist -s
 
 # Coursework; book/course_lecturers.md says how it works.
 course: $(INSTALLED)
-	$(BIN)/python tools/course_build.py
+	$(BIN)/python -m tools.course.build
 
 course-rates: $(INSTALLED)
-	$(BIN)/python tools/course_rates.py
+	$(BIN)/python -m tools.course.rates
 
 grade marks: $(INSTALLED)
 	@test -n "$(SUBMISSIONS)" || { echo "Say which folder: make $@ SUBMISSIONS=folder"; exit 2; }
-	$(BIN)/python tools/course_grade.py $@ "$(SUBMISSIONS)" $(GRADE_OPTIONS)
+	$(BIN)/python -m tools.course.$@ "$(SUBMISSIONS)" $(GRADE_OPTIONS)
 
 clean:
 	rm -rf .venv _build _run .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

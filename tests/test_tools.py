@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-import fresh_build
 import pytest
-from sync_notebooks import differing, notebook_json
+
+from tools import fresh_build
+from tools.sync_notebooks import differing, notebook_json
 
 TEXT = """---
 jupytext:

@@ -1,8 +1,8 @@
 """Forget the executed pages when what they were computed with has changed.
 
-jupyter-cache decides by the text of a page's code cells alone whether to run it again. Results also come from the
-package, from the installed versions and from the recorded runs. Their fingerprint is kept in the build folder; when it
-differs the folder goes, and every page runs again.
+jupyter-cache decides by the text of a page's code cells alone whether to run it again. Results also
+come from the package, from the installed versions and from the recorded runs. Their fingerprint is
+kept in the build folder; when it differs the folder goes, and every page runs again.
 """
 
 import hashlib

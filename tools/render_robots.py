@@ -9,6 +9,7 @@ from pathlib import Path
 import gymnasium
 import mujoco
 import numpy as np
+from gymnasium.envs.mujoco import MujocoEnv
 from PIL import Image
 
 # Seconds of full, constant torques, until all limbs show.
@@ -21,11 +22,13 @@ def frame(name: str, seconds: float) -> np.ndarray:
     """Return the picture of a robot after some seconds of full, constant torques, (H, W, 3)."""
     env = gymnasium.make(name, render_mode="rgb_array", width=WIDTH, height=HEIGHT)
     env.reset(seed=0)
-    torques = np.where(np.arange(env.action_space.shape[0]) % 2, -1.0, 1.0)
     robot = env.unwrapped
+    assert isinstance(robot, MujocoEnv)
+    torques = np.where(np.arange(robot.model.nu) % 2, -1.0, 1.0)
     for _ in range(round(seconds / robot.dt)):
         robot.step(torques)
     picture = env.render()
+    assert isinstance(picture, np.ndarray)
     env.close()
     return picture
 

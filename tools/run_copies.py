@@ -1,6 +1,7 @@
 """Run each notebook once for two purposes: as a test, and for the pages.
 
-``make`` copies the notebooks to ``_run``, where the test run may write outputs without touching the sources.
+``make`` copies the notebooks to ``_run``, where the test run may write outputs without touching the
+sources.
 ``cache`` puts the executed copies into the book's cache of executed notebooks.
 """
 

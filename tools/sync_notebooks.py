@@ -1,8 +1,8 @@
 """Pair the text of the chapters with their notebooks.
 
-``notebooks/src/NN_name.md`` is what people write; ``notebooks/NN_name.ipynb`` is what students open and the book
-shows. The notebook is a function of the text: no outputs, and cell ids that are hashes of the cells, so that an edit
-changes the ids of the edited cells only.
+``notebooks/src/NN_name.md`` is what people write; ``notebooks/NN_name.ipynb`` is what students open
+and the book shows. The notebook is a function of the text: no outputs, and cell ids that are hashes
+of the cells, so that an edit changes the ids of the edited cells only.
 
     python tools/sync_notebooks.py             text -> notebooks
     python tools/sync_notebooks.py --to-text   notebooks -> text (after editing in Jupyter)
@@ -32,14 +32,14 @@ def notebook_json(text: str) -> str:
         cell.id = f"{digest}-{seen[digest]}"
         seen[digest] += 1
     notebook.nbformat, notebook.nbformat_minor = 4, 5
-    return nbformat.writes(notebook) + "\n"
+    return str(nbformat.writes(notebook)) + "\n"
 
 
 def myst_text(path: Path) -> str:
     """The MyST text that belongs to a notebook file."""
     notebook = nbformat.read(path, as_version=4)
     notebook.metadata = {"kernelspec": KERNEL}
-    return jupytext.writes(notebook, fmt="md:myst")
+    return str(jupytext.writes(notebook, fmt="md:myst"))
 
 
 def pairs(folder: Path) -> list[tuple[Path, Path]]:

@@ -8,7 +8,8 @@ from pathlib import Path
 import jupytext
 import pytest
 import yaml
-from sync_notebooks import differing, myst_text, notebook_json
+
+from tools.sync_notebooks import differing, myst_text, notebook_json
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXTS = sorted((ROOT / "notebooks" / "src").glob("*.md"))

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sync_notebooks import notebook_json
+from tools.sync_notebooks import notebook_json
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = """

@@ -4,9 +4,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import course_build as build
 import nbformat
 from nbformat import NotebookNode
+
+from tools.course import build
 
 CELL_SECONDS = 6
 TOML = f"""

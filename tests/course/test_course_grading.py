@@ -10,13 +10,14 @@ import pytest
 pytest.importorskip("nbgrader", reason="the coursework needs the extra 'teach'")
 pytest.importorskip("resource", reason="grading needs process limits (Linux, macOS)")
 
-import course_build as build
-import course_grade as grading
 from bs4 import BeautifulSoup
-from course_rates import SKIP, read_planted
-from course_sandbox import FULL, Limits, isolation
 from nbgrader.api import Gradebook
 from small_course import CELL_SECONDS, answered, hand_in, make
+
+from tools.course import build, feedback, grade, gradebook, marks
+from tools.course.rates import SKIP, read_planted
+from tools.course.sandbox import FULL, Limits, isolation
+from tools.course.submissions import FILE_LIMIT, Paper, Submission, is_test, merge
 
 ISOLATED = isolation() == FULL
 
@@ -25,7 +26,7 @@ def loads(page: str) -> list[str]:
     """What a page would load or open, other than pictures in it and places in it."""
     soup = BeautifulSoup(page, "html.parser")
     assert not soup(["iframe", "object", "embed", "link", "base", "form"])
-    named = [t.get(a) for t in soup(True) for a in grading.ADDRESSES if t.get(a)]
+    named = [t.get(a) for t in soup(True) for a in feedback.ADDRESSES if t.get(a)]
     assert not [t for t in soup("script") if t.string]
     return [n for n in named if not n.startswith(("#", "data:image/"))]
 
@@ -70,12 +71,12 @@ def graded(tmp_path_factory) -> Path:
     hand_in(submissions, "half", assignment, answered(assignment, answers))
     hand_in(submissions, "wrong", assignment, answered(assignment, wrong))
     hand_in(submissions, "hostile", assignment, answered(assignment, HOSTILE))
-    grading.grade(submissions, folder / "out", jobs=2, isolated=ISOLATED, cell_seconds=10)
+    grade.grade(submissions, folder / "out", jobs=2, isolated=ISOLATED, cell_seconds=10)
     return folder / "out"
 
 
 def test_tests_give_the_expected_points(graded) -> None:
-    rows = by_student(grading.read_table(graded / "grades.csv"))
+    rows = by_student(marks.read_table(graded / "grades.csv"))
     points = {student: float(row["by_tests"]) for student, row in rows.items()}
     # half: questions 1 to 3; wrong: only what needs neither a law nor a chain; hostile: question 7 alone
     assert points["perfect"] == points["other"] == 34
@@ -93,7 +94,7 @@ WRONG_POINTS = 0
 
 
 def test_a_person_finishes_the_work(graded) -> None:
-    waiting = grading.read_table(graded / "to_grade.csv")
+    waiting = marks.read_table(graded / "to_grade.csv")
     students = {"perfect", "other", "half", "wrong", "hostile"}
     assert {row["student"] for row in waiting} == students
     assert {row["cell"] for row in waiting} == {"sc-judge"}
@@ -101,21 +102,21 @@ def test_a_person_finishes_the_work(graded) -> None:
     for row in waiting:
         row["points"] = str(given.get(row["student"], ""))
         row["comment"] = "Good <b>work</b>." if row["student"] == "perfect" else ""
-    grading.write_table(graded / "to_grade.csv", grading.TO_GRADE, waiting)
-    rows = by_student(grading.marks(graded))
+    marks.write_table(graded / "to_grade.csv", marks.TO_GRADE, waiting)
+    rows = by_student(marks.enter(graded))
     assert rows["perfect"]["points"] == 40
     assert rows["half"]["points"] == 19.5
     assert (rows["half"]["passed"], rows["half"]["waiting"]) == ("no", 0)
     assert (rows["wrong"]["points"], rows["wrong"]["waiting"]) == (0, 0)
     assert rows["hostile"]["waiting"] == 1
-    assert [r["student"] for r in grading.read_table(graded / "to_grade.csv")] == ["hostile"]
+    assert [r["student"] for r in marks.read_table(graded / "to_grade.csv")] == ["hostile"]
 
-    with grading.open_gradebook(graded) as book:  # the way that nbgrader documents
+    with gradebook.open_gradebook(graded) as book:  # the way that nbgrader documents
         assert isinstance(book, Gradebook)
         grade = book.find_grade("sc-judge", "slow_chains", "1_slow_chains", "hostile")
         grade.manual_score, grade.needs_manual_grade = 1, False
         book.db.commit()
-    rows = by_student(grading.export(graded, pass_share=0.5))
+    rows = by_student(marks.export(graded, pass_share=0.5))
     assert (rows["hostile"]["points"], rows["hostile"]["passed"]) == (6, "no")
     page = (graded / "feedback" / "perfect" / "1_slow_chains" / "slow_chains.html").read_text(
         "utf8"
@@ -128,13 +129,13 @@ def test_a_person_finishes_the_work(graded) -> None:
 def test_marks_out_of_range_are_refused(graded, points) -> None:
     row = {"student": "half", "assignment": "1_slow_chains", "cell": "sc-judge", "comment": ""}
     with pytest.raises(ValueError, match=r"to_grade\.csv"):
-        grading.enter_marks(graded, [row | {"points": points}])
+        gradebook.enter_marks(graded, [row | {"points": points}])
 
 
 def test_marks_for_nobody_are_refused(graded) -> None:
     row = {"student": "nobody", "assignment": "1_slow_chains", "cell": "sc-judge", "comment": ""}
     with pytest.raises(ValueError, match="nobody"):
-        grading.enter_marks(graded, [row | {"points": "1"}])
+        gradebook.enter_marks(graded, [row | {"points": "1"}])
 
 
 def test_feedback_shows_results_and_no_hidden_test(graded) -> None:
@@ -155,7 +156,7 @@ def test_grading_again_keeps_marks(graded, tmp_path_factory) -> None:
     only = graded.parent / "again"
     (only / "half").parent.mkdir(exist_ok=True)
     (submissions / "half").rename(only / "half")
-    rows = by_student(grading.grade(only, graded, jobs=1, isolated=ISOLATED))
+    rows = by_student(grade.grade(only, graded, jobs=1, isolated=ISOLATED))
     assert rows["half"]["points"] == 19.5
     assert rows["half"]["waiting"] == 1, "a person confirms old marks for a new run"
 
@@ -164,18 +165,18 @@ def test_grading_again_keeps_marks(graded, tmp_path_factory) -> None:
 def test_every_reference_passes_where_tests_run_apart(assignment) -> None:
     """What passes in one process passes when answers come from another; pictures are left out."""
     source = build.source_notebook(assignment.text.read_text("utf8"), build.settings()["year"])
-    paper = grading.Paper(source, build.release_notebook(source))
+    paper = Paper(source, build.release_notebook(source))
     submitted = answered(assignment)
     submitted.cells = [c for c in submitted.cells if SKIP not in c.metadata.get("tags", [])]
-    notebook, findings = grading.merge(paper, submitted)
+    notebook, findings = merge(paper, submitted)
     assert findings == []
-    submission = grading.Submission("perfect", assignment, notebook)
-    result = grading.run(submission, Limits(), ISOLATED, slot=0)
+    submission = Submission("perfect", assignment, notebook)
+    result = grade.run(submission, Limits(), ISOLATED, slot=0)
     assert submission.findings == []
     assert result is not None
     said = {c.id: o for c in result.cells for o in c.get("outputs", []) if o.output_type == "error"}
     assert said == {}
-    assert sum(grading.is_test(c) for c in result.cells) >= 10
+    assert sum(is_test(c) for c in result.cells) >= 10
 
 
 # ---------------------------------------------------------------- attacks
@@ -345,7 +346,7 @@ FILES = {
     "list": b"[1, 2]",
     "old": b'{"nbformat": 2, "nbformat_minor": 0, "metadata": {}, "worksheets": []}',
     "no-cells": b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}',
-    "large": b" " * (grading.FILE_LIMIT + 1),
+    "large": b" " * (FILE_LIMIT + 1),
 }
 
 
@@ -377,7 +378,7 @@ def grade_attacks(folder: Path) -> None:
     (submissions / "a-file").write_text("not a folder")
     blank = build.nbformat.read(assignment.release, as_version=4)
     hand_in(submissions, "blank", assignment, blank)
-    grading.grade(submissions, folder / "out", jobs=2, isolated=ISOLATED, course=folder / "course")
+    grade.grade(submissions, folder / "out", jobs=2, isolated=ISOLATED, course=folder / "course")
 
 
 @pytest.fixture(scope="module")
@@ -389,10 +390,10 @@ def attacked(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def outcome(attacked) -> dict[str, dict]:
-    rows = by_student(grading.read_table(attacked / "out" / "grades.csv"))
+    rows = by_student(marks.read_table(attacked / "out" / "grades.csv"))
     for row in rows.values():
         row["findings"] = set()
-    for finding in grading.read_table(attacked / "out" / "review.csv"):
+    for finding in marks.read_table(attacked / "out" / "review.csv"):
         rows[finding["student"]]["findings"].add(finding["what"])
     return rows
 
@@ -471,6 +472,6 @@ def test_nothing_is_left_behind(attacked) -> None:
         except OSError:
             continue
         # The last argument is the limit of a cell, which is that of no other grading.
-        if "course_worker.py" in command and f", '{CELL_SECONDS}']" in command:
+        if "tools.course.worker" in command and f", '{CELL_SECONDS}']" in command:
             found.append(command)
     assert found == []

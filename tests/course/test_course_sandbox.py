@@ -19,10 +19,9 @@ import pytest
 pytest.importorskip("cloudpickle", reason="the coursework needs the extra 'teach'")
 pytest.importorskip("resource", reason="grading needs process limits (Linux, macOS)")
 
-import course_tester as tester
-import course_wire as wire
-from course_sandbox import FULL, Limits, Sandbox, isolation
-from course_sandbox import _namespaces as namespaces
+from tools.course import tester, wire
+from tools.course.sandbox import FULL, Limits, Sandbox, isolation
+from tools.course.sandbox import _namespaces as namespaces
 
 ROOT = Path(__file__).resolve().parents[2]
 ISOLATED = isolation() == FULL
@@ -55,7 +54,7 @@ def shown(link: tester.Link, code: str) -> str:
     [
         ROOT / "notebooks",
         ROOT / "tests",
-        ROOT / "tools" / "course_grade.py",
+        ROOT / "tools" / "course" / "grade.py",
         ROOT / ".git",
         Path("/etc/passwd"),
         Path("/var"),
@@ -71,7 +70,7 @@ def test_the_graders_files_do_not_exist(link, path) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "open('/sandbox/course_worker.py', 'a')",
+        "open('/sandbox/tools/course/worker.py', 'a')",
         "open('/new', 'w')",
         "import amgd; open(amgd.__file__, 'a')",
         "import numpy; open(numpy.__file__, 'a')",
@@ -123,7 +122,7 @@ def test_a_project_below_tmp_is_isolated_too() -> None:
         folder.mkdir()
         job = {"folder": str(folder), "uid": 60000, "limits": asdict(SMALL), "isolated": True}
         job["run"] = [python, "-I", "-c", report]
-        script = str(ROOT / "tools/course_sandbox.py")
+        script = str(ROOT / "tools/course/sandbox.py")
         done = subprocess.run(
             [*namespaces(), python, "-I", script, json.dumps(job)], capture_output=True, text=True
         )

@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("nbgrader", reason="the coursework needs the extra 'teach'")
 
-import course_build as build
-import course_rates as rates
 import small_course
+
+from tools.course import build, rates
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = build.assignments()
@@ -197,7 +197,7 @@ def test_one_question_is_judged_by_hand_with_a_rubric(source) -> None:
 
 def test_tests_use_only_set_up_and_answers(source) -> None:
     """A test cell must not need what another test cell, or a cell that only draws, has defined."""
-    tester = pytest.importorskip("course_tester")
+    tester = pytest.importorskip("tools.course.tester")
     setup = "\n".join(c.source for c in source.cells if entry(c).get("locked") and not is_test(c))
     answers = [c for c in source.cells if c.cell_type == "code" and not entry(c).get("locked")]
     drawn = [c for c in answers if rates.SKIP in c.metadata.get("tags", [])]
@@ -309,7 +309,7 @@ def test_the_reference_passes_this_year(assignment, monkeypatch) -> None:
 def test_measured_rates_are_fair_and_current(assignment) -> None:
     entry = json.loads(rates.RATES.read_text("utf8"))[assignment.name]
     assert entry["digest"] == rates.digest(assignment), (
-        f"run python tools/course_rates.py {assignment.name}"
+        f"run python -m tools.course.rates {assignment.name}"
     )
     reference = entry["reference"]
     assert reference["runs"] >= 100

@@ -1,11 +1,12 @@
 """How the tester and a student's process talk.
 
-The two speak over a socket in frames of JSON. The directions differ, because only one side is trusted:
+The two speak over a socket in frames of JSON. The directions differ, because only one side is
+trusted:
 
 * the tester sends functions and arguments by cloudpickle: whatever it sends, it may be executed;
-* the student's process answers with plain data that this module spells out (numbers, text, containers, arrays,
-  tensors). Nothing that arrives is executed or unpickled. A value of another kind stays where it is, and the tester gets
-  a number that stands for it.
+* the student's process answers with plain data that this module spells out (numbers, text,
+  containers, arrays, tensors). Nothing that arrives is executed or unpickled. A value of another
+  kind stays where it is, and the tester gets a number that stands for it.
 """
 
 import base64

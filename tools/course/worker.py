@@ -1,9 +1,10 @@
 """The process in which a student's code runs.
 
-It executes cells and, when the tester asks, looks names up and calls functions. It is not trusted: the code that it runs
-may have replaced anything in here. Grades do not depend on what it says about itself, only on the values it gives.
+It executes cells and, when the tester asks, looks names up and calls functions. It is not trusted:
+the code that it runs may have replaced anything in here. Grades do not depend on what it says about
+itself, only on the values it gives.
 
-    course_worker.py SOCKET SECONDS     socket: number of an open file; seconds: for a cell or a call
+    python -m tools.course.worker SOCKET SECONDS     number of an open file; time for a cell or call
 """
 
 import base64
@@ -16,8 +17,14 @@ import sys
 import traceback
 from typing import Any
 
-import course_wire as wire
 import numpy as np
+from IPython.core.displayhook import DisplayHook
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from traitlets import Type
+from traitlets.config import Config
+
+from tools.course import wire
 
 TEXT_LIMIT = 20_000  # characters of one output
 IMAGE_LIMIT = 2_000_000  # characters of one picture
@@ -40,20 +47,33 @@ class Unpickler(pickle.Unpickler):
         return OBJECTS[pid]
 
 
+class Values(DisplayHook):
+    """Shows values without a prompt."""
+
+    def write_output_prompt(self) -> None:
+        """Write nothing."""
+
+
+class Shell(InteractiveShell):
+    """IPython that leaves the report of errors to `describe`."""
+
+    displayhook_class = Type(Values)
+
+    def showtraceback(self, *_: Any, **__: Any) -> None:
+        """Write nothing."""
+
+    def showsyntaxerror(self, *_: Any, **__: Any) -> None:
+        """Write nothing."""
+
+
 class Worker:
     """One IPython shell and the answers it gives."""
 
     def __init__(self, seconds: int) -> None:
-        from IPython.core.interactiveshell import InteractiveShell
-        from traitlets.config import Config
-
         self.seconds = seconds
         quiet = Config()
         quiet.HistoryManager.enabled = False
-        self.shell = InteractiveShell.instance(config=quiet)
-        # Errors are reported by `describe`, and values without a prompt.
-        self.shell.showtraceback = self.shell.showsyntaxerror = lambda *_, **__: None
-        self.shell.displayhook.write_output_prompt = lambda: None
+        self.shell: InteractiveShell = Shell.instance(config=quiet)
         signal.signal(signal.SIGALRM, self._too_late)
 
     @staticmethod
@@ -62,8 +82,6 @@ class Worker:
 
     def cell(self, source: str) -> dict[str, Any]:
         """Run a cell; give its outputs in the format of notebooks."""
-        from IPython.utils.capture import capture_output
-
         with capture_output() as captured:
             result = self.shell.run_cell(source, store_history=True)
         outputs: list[dict[str, Any]] = []
@@ -87,7 +105,7 @@ class Worker:
         return {"value": wire.encode(self.shell.user_ns[name], stand_in)}
 
     def apply(self, payload: str) -> dict[str, Any]:
-        """Call a function that the tester sends, or one of the student's, with the tester's arguments."""
+        """Call a function that the tester sends, or one of the student's."""
         function, args, kwargs = Unpickler(io.BytesIO(base64.b64decode(payload))).load()
         value = wire.encode(function(*args, **kwargs), stand_in)
         generators = [
@@ -103,7 +121,8 @@ class Worker:
         """Do what a message asks, within the time for one cell."""
         signal.alarm(self.seconds)
         try:
-            return getattr(self, message["do"])(message["what"])
+            done: dict[str, Any] = getattr(self, message["do"])(message["what"])
+            return done
         except BaseException as error:  # the student's code may raise anything
             return {"error": describe(error)}
         finally:

@@ -1,12 +1,14 @@
 """Grade one notebook: run its tests here, and its answers in a sandbox.
 
-Two processes share the work. The student's code runs in a worker (``course_worker.py``). The tests run in this process,
-which executes nothing that a student wrote: set-up cells and test cells come from the source. When a test uses a name
-that a student defines, its value is fetched from the worker; functions and objects are replaced by stand-ins whose calls
-are carried out by the worker. So hidden tests, expected values and results never enter the worker, and a test fails or
-passes by the values that come back alone.
+Two processes share the work. The student's code runs in a worker (``worker.py``). The tests run in
+this process, which executes nothing that a student wrote: set-up cells and test cells come from the
+source. When a test uses a name that a student defines, its value is fetched from the worker;
+functions and objects are replaced by stand-ins whose calls are carried out by the worker. So hidden
+tests, expected values and results never enter the worker, and a test fails or passes by the values
+that come back alone.
 
-    course_tester.py JOB.json     notebook, result, limits, isolated, slot; the result is the notebook with outputs
+    python -m tools.course.tester JOB.json     notebook, result, limits, isolated, slot;
+                                               the result is the notebook with outputs
 
 Notebooks are plain JSON here: nbformat would take longer to import than most tests run.
 """
@@ -26,9 +28,10 @@ from pathlib import Path
 from typing import Any
 
 import cloudpickle
-import course_wire as wire
 import numpy as np
-from course_sandbox import START_SECONDS, Limits, Sandbox
+
+from tools.course import wire
+from tools.course.sandbox import START_SECONDS, Limits, Sandbox
 
 Json = dict[str, Any]
 
@@ -74,7 +77,7 @@ class Answer:
     __hash__ = None  # type: ignore[assignment]
 
 
-class Pickler(cloudpickle.Pickler):
+class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it has no types
     """Sends stand-ins by their number."""
 
     def persistent_id(self, value: Any) -> Any:
@@ -85,7 +88,8 @@ class Pickler(cloudpickle.Pickler):
 class Link:
     """The worker, as the tests see it.
 
-    A worker that ends early is started again; the cells that ran before run again, those that did not finish are left out.
+    A worker that ends early is started again; the cells that ran before run again, those that did
+    not finish are left out.
     """
 
     def __init__(self, limits: Limits, isolated: bool, slot: int) -> None:
@@ -182,8 +186,9 @@ class Link:
                 with contextlib.suppress(Exception):  # a wrong state is the student's loss
                     given.bit_generator.state, spawned = wire.decode(what, self._stand_in)
                     seeds = given.bit_generator.seed_seq
-                    new = min(int(spawned), SPAWN_LIMIT) - seeds.n_children_spawned
-                    seeds.spawn(max(new, 0))
+                    if isinstance(seeds, np.random.SeedSequence):
+                        new = min(int(spawned), SPAWN_LIMIT) - seeds.n_children_spawned
+                        seeds.spawn(max(new, 0))
         return value
 
     def _value(self, answer: dict[str, Any]) -> Any:
@@ -199,7 +204,7 @@ class Link:
 
 
 def _exception(told: Any) -> Exception:
-    """The exception that a student's function raised; one of another kind becomes its built-in ancestor."""
+    """The exception that a student's function raised, or its built-in ancestor."""
     told = told if isinstance(told, dict) else {}
     kind = getattr(builtins, str(told.get("kind")), RuntimeError)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):

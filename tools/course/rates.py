@@ -1,12 +1,14 @@
 """Measure how fair the tests of the coursework are.
 
-The reference solution of an assignment must pass all its tests in (nearly) every year, each planted wrong solution
-must lose points, and each planted right solution, which is written in another style than the reference, must lose none.
-Here a notebook is run as a script, without a kernel, once for each of many years: the year is the seed of data and
-tests.
+The reference solution of an assignment must pass all its tests in (nearly) every year, each planted
+wrong solution must lose points, and each planted right solution, which is written in another style
+than the reference, must lose none.
+Here a notebook is run as a script, without a kernel, once for each of many years: the year is the
+seed of data and tests.
 
-A planted wrong solution is a file ``wrong/<assignment>/<name>.py``. Its docstring tells the mistake and what the first
-test that fails should say; sections ``# %% <cell>`` replace solution cells of the source::
+A planted wrong solution is a file ``wrong/<assignment>/<name>.py``. Its docstring tells the mistake
+and what the first test that fails should say; sections ``# %% <cell>`` replace solution cells of
+the source::
 
     '''Forgets the factor 1/2 of total variation.
 
@@ -17,13 +19,14 @@ test that fails should say; sections ``# %% <cell>`` replace solution cells of t
     # %% sc-distance
     def distance(P, k): ...
 
-``says`` is part of the message that a student reads; a mistake that only hidden tests find has no such line.
-A planted right solution is a file ``right/<assignment>/<name>.py`` of the same form. Its docstring tells in what it
-differs from the reference, and no test.
+``says`` is part of the message that a student reads; a mistake that only hidden tests find has no
+such line.
+A planted right solution is a file ``right/<assignment>/<name>.py`` of the same form. Its docstring
+tells in what it differs from the reference, and no test.
 
-    python tools/course_rates.py                        measure all, write pass_rates.json
-    python tools/course_rates.py 1_slow_chains          measure one
-    python tools/course_rates.py 1_slow_chains --once   this year only: print what each solution fails
+    python -m tools.course.rates                        measure all, write pass_rates.json
+    python -m tools.course.rates 1_slow_chains          measure one
+    python -m tools.course.rates 1_slow_chains --once   this year only: print what fails
 """
 
 import argparse
@@ -47,7 +50,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from course_build import (
+
+from tools.course.build import (
     COURSE,
     YEAR,
     Assignment,
@@ -92,9 +96,9 @@ def read_planted(path: Path) -> Planted:
     told = {"wrong": "caught by" in keys, "right": not keys}
     if not doc or not cells or not told[kind]:
         raise ValueError(
-            f"{path.name} must have a docstring, which tells 'caught by: <test cell>' if and only if the solution is "
-            f"wrong, and hold a section '# %% <solution cell>': got a {kind} solution with keys {sorted(keys)} and "
-            f"sections {sorted(cells)}"
+            f"{path.name} must have a docstring, which tells 'caught by: <test cell>' if and only "
+            "if the solution is wrong, and hold a section '# %% <solution cell>': got a "
+            f"{kind} solution with keys {sorted(keys)} and sections {sorted(cells)}"
         )
     return Planted(path.stem, doc.splitlines()[0], keys.get("caught by"), keys.get("says"), cells)
 
@@ -227,7 +231,7 @@ def once(assignment: Assignment, year: int) -> bool:
     good = True
     for solution in [None, *map(read_planted, assignment.right)]:
         start = time.perf_counter()
-        failures = list(Script(assignment, year, solution and solution.cells).failures())
+        failures = list(Script(assignment, year, solution.cells if solution else None).failures())
         seconds = time.perf_counter() - start
         name = f"right, {solution.name}" if solution else "reference"
         print(f"{'BAD' if failures else 'ok '} {name}: {seconds:.1f} s, {len(failures)} tests fail")

@@ -2,14 +2,15 @@
 
 Where Linux allows it (root, or user namespaces), the process gets
 
-* a file tree of its own: Python, the package and an empty home, all but the home read-only; the grader's files, other
-  submissions and the tests do not exist in it;
+* a file tree of its own: Python, the package and an empty home, all but the home read-only; the
+  grader's files, other submissions and the tests do not exist in it;
 * no network, no view of other processes, no privileges;
 * limits on time, memory, processes and file sizes; at the end everything that it started is killed.
 
 Elsewhere only the limits remain; ``isolation()`` tells which of the two holds.
 
-Run as a script this module is the first process inside: it builds the tree, gives up its rights and becomes the worker.
+Run as a script this module is the first process inside: it builds the tree, gives up its rights and
+becomes the worker.
 """
 
 import contextlib
@@ -28,7 +29,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[2]
+# The files of the worker, and where they stand in its own file tree.
+WORKER = [
+    "tools/__init__.py",
+    "tools/course/__init__.py",
+    "tools/course/worker.py",
+    "tools/course/wire.py",
+]
+INSIDE = "/sandbox"
 FULL = "full isolation"
 LIMITS = "limits only"
 HOME = "/home/student"
@@ -71,7 +80,7 @@ def isolation() -> str:
         return LIMITS
     with tempfile.TemporaryDirectory() as folder:
         job = {"folder": folder, "uid": FIRST_UID, "limits": asdict(Limits()), "isolated": True}
-        command = [*_namespaces(), sys.executable, "-I", str(HERE / "course_sandbox.py")]
+        command = [*_namespaces(), sys.executable, "-I", __file__]
         probe = [*command, json.dumps(job | {"run": [sys.executable, "-I", "-c", "import numpy"]})]
         done = subprocess.run(probe, capture_output=True, timeout=START_SECONDS, check=False)
     return FULL if done.returncode == 0 else LIMITS
@@ -95,11 +104,11 @@ class Sandbox:
         self.folder.chmod(0o755)
         self.socket, theirs = socket.socketpair()
         number = theirs.fileno()
-        files = "/sandbox" if isolated else str(HERE)
-        worker = [f"{files}/course_worker.py", str(number), str(limits.cell_seconds)]
-        # -I leaves the folder of the script out of the path, so that nothing can be put there.
-        start = f"import sys, runpy; sys.path.insert(0, {files!r}); sys.argv = {worker!r}; "
-        start += f"runpy.run_path({worker[0]!r}, run_name='__main__')"
+        files = INSIDE if isolated else str(ROOT)
+        # -I leaves the working directory out of the path, so that nothing can be put there.
+        start = f"import sys, runpy; sys.path.insert(0, {files!r}); "
+        start += f"sys.argv = ['', '{number}', '{limits.cell_seconds}']; "
+        start += "runpy.run_module('tools.course.worker', run_name='__main__', alter_sys=True)"
         job = {
             "folder": str(self.folder),
             "uid": FIRST_UID + (os.getpid() + slot) % UIDS,
@@ -112,7 +121,7 @@ class Sandbox:
                 *(_namespaces() if isolated else []),
                 sys.executable,
                 "-I",
-                str(HERE / "course_sandbox.py"),
+                __file__,
                 json.dumps(job),
             ],
             stdin=subprocess.DEVNULL,
@@ -185,8 +194,8 @@ def _build_tree(root: Path, megabytes: int) -> None:
         _mount("-t", "tmpfs", "-o", options, "tmpfs", str(root / folder))
     for path in _readable():
         _show(path, root / path.relative_to("/"))
-    for name in ("course_worker.py", "course_wire.py"):
-        _show(HERE / name, root / "sandbox" / name)
+    for name in WORKER:
+        _show(ROOT / name, root / INSIDE.removeprefix("/") / name)
     for device in ("null", "zero", "random", "urandom"):
         target = root / "dev" / device
         target.parent.mkdir(exist_ok=True)

@@ -1,17 +1,19 @@
 """Make the notebooks of the coursework from their text.
 
-``notebooks/coursework/source/<assignment>/<name>.md`` is what lecturers write: MyST text with solutions, hidden tests and
-model answers. Two notebooks are functions of it and of ``course.toml``:
+``notebooks/coursework/source/<assignment>/<name>.md`` is what lecturers write: MyST text with
+solutions, hidden tests and model answers. Two notebooks are functions of it and of ``course.toml``:
 
 * the source notebook beside it, which holds everything;
-* ``release/<assignment>/<name>.ipynb``, which students get: nbgrader's own steps remove the solutions, the hidden
-  tests and the model answers, and lock the tests.
+* ``release/<assignment>/<name>.ipynb``, which students get: nbgrader's own steps remove the
+  solutions, the hidden tests and the model answers, and lock the tests.
 
-Nothing in them depends on the clock or on chance. The number after ``YEAR =`` is replaced by the year of ``course.toml``.
+Nothing in them depends on the clock or on chance. The number after ``YEAR =`` is replaced by the
+year of ``course.toml``.
 
-    python tools/course_build.py             text -> source and release notebooks
-    python tools/course_build.py --to-text   source notebooks -> text (after editing in Jupyter), then the same
-    python tools/course_build.py --check     exit 1 if a notebook is not what its text gives
+    python -m tools.course.build             text -> source and release notebooks
+    python -m tools.course.build --to-text   source notebooks -> text (after editing in Jupyter),
+                                             then the same
+    python -m tools.course.build --check     exit 1 if a notebook is not what its text gives
 """
 
 import argparse
@@ -28,10 +30,12 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 from nbgrader import preprocessors as steps
-from sync_notebooks import KERNEL
 from traitlets.config import Config
 
-COURSE = Path(__file__).resolve().parents[1] / "notebooks" / "coursework"
+from tools.sync_notebooks import KERNEL
+
+ROOT = Path(__file__).resolve().parents[2]
+COURSE = ROOT / "notebooks" / "coursework"
 
 # What a cell's nbgrader entry holds when the text does not say otherwise.
 DEFAULTS = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
@@ -99,7 +103,8 @@ def assignments(course: Path = COURSE) -> list[Assignment]:
         names = {p.stem for p in folder.iterdir() if p.suffix in (".md", ".ipynb")}
         if len(names) != 1:
             raise ValueError(
-                f"{folder.name} must hold one assignment: found {sorted(names)} (expected one .md text)"
+                f"{folder.name} must hold one assignment: found {sorted(names)} "
+                "(expected one .md text)"
             )
         found.append(Assignment(folder.name, names.pop(), course))
     return found
@@ -107,7 +112,8 @@ def assignments(course: Path = COURSE) -> list[Assignment]:
 
 def nbgrader_entry(cell: NotebookNode) -> dict[str, Any]:
     """What a cell means to nbgrader; empty for ordinary cells."""
-    return cell.metadata.get("nbgrader", {})
+    entry: dict[str, Any] = cell.metadata.get("nbgrader", {})
+    return entry
 
 
 def source_notebook(text: str, year: int) -> NotebookNode:
@@ -124,7 +130,8 @@ def source_notebook(text: str, year: int) -> NotebookNode:
             replaced += count
     if replaced != 1:
         raise ValueError(
-            f"an assignment must set YEAR once, on a line of its own: found {replaced} lines 'YEAR = ...'"
+            "an assignment must set YEAR once, on a line of its own: "
+            f"found {replaced} lines 'YEAR = ...'"
         )
     return with_stable_ids(notebook)
 
@@ -158,12 +165,12 @@ def notebook_text(path: Path) -> str:
             cell.metadata.nbgrader = {
                 k: v for k, v in entry.items() if k not in implied or implied[k] != v
             }
-    return jupytext.writes(notebook, fmt="md:myst")
+    return str(jupytext.writes(notebook, fmt="md:myst"))
 
 
 def written(notebook: NotebookNode) -> str:
     """A notebook as it stands in its file."""
-    return nbformat.writes(notebook) + "\n"
+    return str(nbformat.writes(notebook)) + "\n"
 
 
 def expected_files(course: Path = COURSE) -> dict[Path, str]:

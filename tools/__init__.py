@@ -1,0 +1,1 @@
+"""Programs of the repository: what the build needs."""

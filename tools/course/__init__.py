@@ -1,0 +1,1 @@
+"""Programs of the coursework: they make its notebooks, measure its tests, and grade."""
