@@ -21,8 +21,8 @@ The two points that are not kept follow from the two that are::
 
 So AMGD costs the memory of SGD with momentum, and the same four passes over the parameters.
 
-Plan of the module: the step sizes (`_schedule` and what it picks from), the checks of options and
-saved states, the class, and the two ways to apply one update (one call for all tensors, or a loop).
+Plan of the module: the step sizes (`_schedule` and the named ones), the checks of options and saved
+states, the class, and the two ways to apply one update (one call for all tensors, or a loop).
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, Protocol, overload, runtime_checkable
 
 try:
@@ -38,9 +39,11 @@ except ImportError as error:
     raise ImportError(
         'amgd.optim needs PyTorch, which is not installed; run: pip install "amgd[torch]"'
     ) from error
+import numpy as np
 from torch import Tensor
 
 from amgd import _checks as check
+from amgd.descent.steps import SCHEDULES, StepSizes, check_block, from_name
 
 __all__ = ["AMGD"]
 
@@ -59,48 +62,32 @@ Schedule = Callable[[int], tuple[float, float, float]]
 
 
 # --- step sizes ------------------------------------------------------------------------------------
-# The named schedules share alpha_k = 2 / (k + 1), which is exactly 1 at k = 1.
+_BLOCK = 1024  # values of a named schedule that are computed at a time
 
 
-def _sgd(k: int) -> tuple[float, float, float]:
-    return 2 / (k + 1), 1.0, 1.0
-
-
-def _theorem1(k: int) -> tuple[float, float, float]:
-    return 2 / (k + 1), 1.0, 1.0 + 2 / (k + 1)
-
-
-def _ghadimi_lan(k: int) -> tuple[float, float, float]:
-    return 2 / (k + 1), 1.0, k / 2
-
-
-def _nesterov(k: int) -> tuple[float, float, float]:
-    return 2 / (k + 1), 1.0, (k + 1) / 2
-
-
-def _constant_momentum(momentum: float) -> Schedule:
-    # gamma = beta / alpha from the first step on, though alpha_1 itself is 1: this is what makes
-    # e_k = (gamma - beta) times the momentum buffer of torch.optim.SGD.
-    alpha = 1.0 - float(momentum)
-
-    def schedule(k: int) -> tuple[float, float, float]:
-        return (1.0 if k == 1 else alpha), 1.0, 1.0 / alpha
-
-    return schedule
-
-
-_NAMED: dict[str, Schedule] = {
-    "nesterov": _nesterov,
-    "ghadimi_lan": _ghadimi_lan,
-    "theorem1": _theorem1,
-    "sgd": _sgd,
-}
+@lru_cache(maxsize=32)
+def _block(
+    make: Callable[..., StepSizes], arguments: tuple[float, ...], number: int
+) -> list[tuple[float, float, float]]:
+    """Return the values for the k of a block; one by one they would cost as much as the update."""
+    steps, k = make(*arguments), np.arange(number * _BLOCK, (number + 1) * _BLOCK) + 1
+    check_block(steps, k, "nonconvex", (), None)
+    columns = (rule(k).tolist() for rule in (steps.alpha, steps.beta, steps.gamma))
+    return list(zip(*columns, strict=True))
 
 
 def _schedule(choice: str | Schedule | _StepSizes, momentum: float | None) -> Schedule:
     """Turn the options ``schedule`` and ``momentum`` into one function of k."""
     if isinstance(choice, str):
-        return _NAMED[choice] if momentum is None else _constant_momentum(momentum)
+        # The maker, and not its name, is the key: a name may get another rule.
+        make = SCHEDULES[choice].make
+        arguments = (1.0,) if momentum is None else (1.0, float(momentum))
+
+        def named(k: int) -> tuple[float, float, float]:
+            number, place = divmod(k - 1, _BLOCK)
+            return _block(make, arguments, number)[place]
+
+        return named
 
     def checked(k: int) -> tuple[float, float, float]:
         values: Any
@@ -157,34 +144,29 @@ def _check_lr(lr: object) -> None:
 
 
 def _check_schedule(choice: Any, momentum: Any) -> None:
+    given = choice
     if isinstance(choice, str):
-        if choice not in _NAMED:
-            raise ValueError(
-                f"schedule must be one of {', '.join(map(repr, _NAMED))}, a callable "
-                f"k -> (alpha, beta, gamma) or an object with alpha, beta, gamma: got {choice!r}"
-            )
-    elif not callable(choice) and not isinstance(choice, _StepSizes):
+        given = from_name(choice, 1.0, momentum)
+    elif not (callable(choice) or isinstance(choice, _StepSizes)):
         raise TypeError(
-            f"schedule must be one of {', '.join(map(repr, _NAMED))}, a callable "
+            f"schedule must be one of {', '.join(map(repr, SCHEDULES))}, a callable "
             f"k -> (alpha, beta, gamma) or an object with alpha, beta, gamma: got {choice!r}"
         )
-    if momentum is not None:
-        check.real("momentum", momentum, "0.9 is usual", "[0, 1)")
-        if choice != "nesterov":
-            raise ValueError(
-                f"momentum belongs to schedule='nesterov': got schedule={_kind(choice)!r}; "
-                "leave momentum out, or let a callable schedule say alpha_k = 1 - momentum"
-            )
-    values = _schedule(choice, momentum)
-    if values(1)[0] != 1:
+    elif momentum is not None:
         raise ValueError(
-            f"schedule must have alpha_1 = 1 (k counts from 1), so that y_1 = x_0: got "
-            f"alpha_1 = {values(1)[0]}; shift k by one, or set the first value to 1"
+            f"momentum belongs to 'nesterov': got {_kind(choice)} with momentum={momentum}; "
+            "leave it out, or let the schedule say alpha_k = 1 - momentum"
         )
-    if getattr(choice, "algorithm", "nonconvex") == "convex" or getattr(choice, "mu", 0) != 0:
+    first = _schedule(choice, momentum)(1)[0]
+    if first != 1:
+        raise ValueError(
+            "schedule must have alpha_1 = 1 (k counts from 1), so that y_1 = x_0: got "
+            f"alpha_1 = {first}; shift k by one, or set the first value to 1"
+        )
+    if getattr(given, "algorithm", "nonconvex") == "convex" or getattr(given, "mu", 0) != 0:
         raise ValueError(
             f"schedule must have the step sizes of Algorithm 1: got {_kind(choice)} of "
-            f"Algorithm 2 (mu = {getattr(choice, 'mu', 0)}), where beta_k is a weight; for mu = 0 "
+            f"Algorithm 2 (mu = {getattr(given, 'mu', 0)}), where beta_k is a weight; for mu = 0 "
             "give the callable k -> (alpha_k, alpha_k * gamma_k, gamma_k), else use "
             "amgd.descent.algorithms.amgd_convex"
         )
@@ -361,7 +343,8 @@ class AMGD(torch.optim.Optimizer):
     lr : float or Tensor of one element
         The step beta_k, finite and >= 0. It is read anew at each step and scales beta_k and
         gamma_k alike, so a learning-rate scheduler changes both and leaves alpha_k alone.
-    schedule : {"nesterov", "ghadimi_lan", "theorem1", "sgd"}, callable or step sizes
+    schedule : str, callable or step sizes
+        A name of `amgd.descent.steps.SCHEDULES`: "sgd", "theorem1", "ghadimi_lan", "nesterov".
         A callable maps k (from 1) to ``(alpha_k, beta_k, gamma_k)`` with beta and gamma in units
         of lr. An object with the methods ``alpha, beta, gamma`` of k, as
         `amgd.descent.steps` makes them, works too; give ``lr=1.0`` to use its values as they are.

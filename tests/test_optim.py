@@ -122,6 +122,12 @@ def close(tensor: Tensor, expected: Any, tol: float = 1e-13) -> None:
     np.testing.assert_allclose(tensor.detach().numpy(), expected, rtol=0, atol=tol * scale)
 
 
+def made_of(**rules: Callable[[Any], Any]) -> Callable[[float], steps.StepSizes]:
+    """Return the maker of a rule that departs from SGD's."""
+    plain = {"alpha": lambda k: 2 / (k + 1), "beta": lambda k: 1.0, "gamma": lambda k: 1.0}
+    return lambda beta: steps.StepSizes("mine", **{**plain, **rules})
+
+
 def same(a: Tensor, b: Tensor) -> None:
     """Equal bit for bit."""
     assert a.dtype == b.dtype
@@ -212,6 +218,62 @@ def test_equals_the_algorithm_of_the_package(
                 close(w, path.x_bar[path.k == k][0, 0])
             with opt.at("x"):
                 close(w, path.x[path.k == k][0, 0])
+
+
+@pytest.mark.parametrize("name", ["nesterov", "ghadimi_lan", "theorem1", "sgd", "momentum"])
+@pytest.mark.parametrize("start_at", [0, 1000, 10**6, 10**12])
+def test_named_schedules_are_their_formulas_bit_for_bit(name: str, start_at: int) -> None:
+    """The named ones are computed in blocks, by the arrays of amgd.descent.steps."""
+    options, formula = SCHEDULES[name]
+    if name == "momentum":
+        formula = lambda k: (1.0 if k == 1 else 1 - 0.9, 1.0, 1 / (1 - 0.9))  # noqa: E731
+    p, q = start(), start()
+    for w, opt in ((p, AMGD([p], LR, **options)), (q, AMGD([q], LR, schedule=formula))):
+        opt.state[w].update(step=start_at, e=torch.ones_like(w))
+        for k in range(1100):
+            w.grad = gradient(w, k % 400)
+            opt.step()
+    same(p, q)
+
+
+def test_a_schedule_of_ones_own_gets_a_name_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mine(beta: float) -> steps.StepSizes:
+        return steps.StepSizes("mine", lambda k: 3 / (k + 2), lambda k: beta, lambda k: beta * k)
+
+    with pytest.raises(ValueError, match=r"schedule must be one of 'sgd'.*got 'mine'"):
+        AMGD([start()], LR, schedule="mine")
+    monkeypatch.setitem(steps.SCHEDULES, "mine", steps.Named(mine, "My method", "My method", 2))
+    p, q = start(), start()
+    opt = AMGD([p], LR, schedule="mine")
+    run(opt, p, range(1, 50))
+    run(AMGD([q], LR, schedule=lambda k: (3 / (k + 2), 1.0, k)), q, range(1, 50))
+    same(p, q)
+    AMGD([start()], LR, schedule="mine").load_state_dict(opt.state_dict())
+    # The name may get another rule.
+    monkeypatch.setitem(steps.SCHEDULES, "mine", steps.SCHEDULES["sgd"])
+    w, v = start(), start()
+    run(AMGD([w], LR, schedule="mine"), w, range(1, 50))
+    run(AMGD([v], LR, schedule="sgd"), v, range(1, 50))
+    same(w, v)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (lambda beta: steps.theorem2(1.0, 1.0), "got mine of Algorithm 2"),
+        (lambda beta: steps.theorem3(0.1, 1.0), "got mine of Algorithm 2"),
+        (made_of(alpha=lambda k: 1 / (k + 1)), "alpha_1 = 1 at k = 1"),
+        (made_of(alpha=lambda k: np.where(k == 5, 2.0, 1 / k)), "alpha_k <= 1 at k = 5"),
+        (made_of(beta=lambda k: -1.0), "0 <= beta_k at k = 1"),
+        (made_of(gamma=lambda k: np.where(k == 7, np.nan, 1.0)), "gamma_k at k = 7"),
+    ],
+)
+def test_a_name_for_steps_that_are_not_of_algorithm_1_is_refused(
+    monkeypatch: pytest.MonkeyPatch, rule: Callable[[float], steps.StepSizes], message: str
+) -> None:
+    monkeypatch.setitem(steps.SCHEDULES, "mine", steps.Named(rule, "My method", "My method", 2))
+    with pytest.raises(ValueError, match=message):
+        AMGD([start()], LR, schedule="mine")
 
 
 @pytest.mark.parametrize("momentum", [0.1, 0.5, 0.9, 0.99])
@@ -1031,15 +1093,16 @@ BAD_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"momentum": -0.1}, ValueError, r"momentum must lie in \[0, 1\): got"),
     ({"momentum": nan}, ValueError, r"momentum must lie in \[0, 1\): got"),
     ({"momentum": "0.9"}, TypeError, "momentum must be a real number in"),
-    ({"momentum": 0.9, "schedule": "sgd"}, ValueError, "momentum belongs to schedule='nesterov'"),
-    ({"momentum": 0.9, "schedule": random_schedule}, ValueError, "momentum belongs to"),
+    ({"momentum": 0.9, "schedule": "sgd"}, ValueError, "momentum belongs to 'nesterov': got 'sgd'"),
+    ({"momentum": 0.9, "schedule": random_schedule}, ValueError, "momentum belongs to .*callable"),
+    ({"momentum": 0.9, "schedule": STEPS}, ValueError, "momentum belongs to .*step sizes 'mine'"),
     (
         {"schedule": "nestrov"},
         ValueError,
-        "'nesterov', 'ghadimi_lan', 'theorem1', 'sgd'.*got 'nestrov'",
+        "'sgd', 'theorem1', 'ghadimi_lan', 'nesterov': got 'nestrov'",
     ),
-    ({"schedule": None}, TypeError, "'nesterov', 'ghadimi_lan'"),
-    ({"schedule": 3}, TypeError, "'nesterov', 'ghadimi_lan'"),
+    ({"schedule": None}, TypeError, "'ghadimi_lan', 'nesterov', a callable"),
+    ({"schedule": 3}, TypeError, "'ghadimi_lan', 'nesterov', a callable"),
     ({"schedule": lambda k: (2 / (k + 2), 1, 1)}, ValueError, "alpha_1 = 1.*got alpha_1 = 0.66"),
     ({"schedule": lambda k: (2 / k, 1, 1)}, ValueError, "0 <= alpha_k <= 1"),
     ({"schedule": lambda k: (1 / k, -1, 1)}, ValueError, "beta = -1.0"),
