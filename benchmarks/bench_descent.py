@@ -4,7 +4,7 @@ Setting: 1000 replicates, d = 10, 10^4 steps, a quadratic with additive noise on
 sticky chain. The loop treats one replicate after the other with NumPy vectors of length 10 and
 the bare formulas (no checks, no records); it is timed on fewer replicates, and its seconds are
 multiplied up: its replicates are independent, so its cost is linear in their number. The states
-it sees are sampled beforehand, outside its clock. The two take turns, so that a busy machine slows both.
+it sees are sampled beforehand, outside its clock. The two take turns: a busy machine slows both.
 The target is a ratio of at least 50.
 
 The second figure is peak memory (tracemalloc) for two lengths of run: it must not grow with the
@@ -49,7 +49,7 @@ def batch(n_steps: int = N_STEPS, replicates: int = REPLICATES) -> np.ndarray:
 
 
 def loop(states: np.ndarray, rules: list[list[float]]) -> np.ndarray:
-    """The same by a loop over replicates and steps; `states` has shape (replicates, n_steps + 1)."""
+    """The same by a loop over replicates and steps; `states` is (replicates, n_steps + 1)."""
     result = np.empty((len(states), DIM))
     for r, path in enumerate(states.tolist()):
         x = x_bar = np.ones(DIM)
@@ -70,7 +70,7 @@ def prepare() -> tuple[np.ndarray, list[list[float]]]:
 
 
 def ratio(rounds: int = 5) -> tuple[float, float, float]:
-    """Median seconds of the batch and of the loop (multiplied up), and the median of their ratios."""
+    """Median seconds of the batch and of the loop (multiplied up), median of their ratios."""
     states, rules = prepare()
     # They do the same: on the same three replicates they agree.
     difference = np.abs(batch(replicates=LOOP_REPLICATES) - loop(states, rules)).max()

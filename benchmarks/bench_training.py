@@ -64,7 +64,7 @@ HIDDEN: dict[str, tuple[int, ...]] = {
 ENVIRONMENTS, STEPS = 8, 256  # of Stable-Baselines3
 
 
-# --- an iteration ----------------------------------------------------------------------------------
+# --- an iteration ---------------------------------------------------------------------------------
 def trainer(name: str, threads: int) -> Trainer:
     """Return a training that never ends, after its first iteration."""
     robot: dict[str, Any] = {"batch": 100, "baseline": "linear", "horizon": 100, "threads": threads}
@@ -108,7 +108,7 @@ def share_table(threads: int, rounds: int) -> str:
     return "\n".join(lines)
 
 
-# --- Stable-Baselines3 -----------------------------------------------------------------------------
+# --- Stable-Baselines3 ----------------------------------------------------------------------------
 def quiet_environment(name: str) -> gymnasium.Env[Any, Any]:
     """Make an environment without notes on deprecated attributes and old versions."""
     gymnasium.logger.min_level = gymnasium.logger.ERROR
@@ -193,7 +193,7 @@ def peer_table(threads: int, rounds: int, clock: str = "wall") -> str:
     return "\n".join(lines)
 
 
-# --- whole experiments -----------------------------------------------------------------------------
+# --- whole experiments ----------------------------------------------------------------------------
 def experiment(name: str, hidden: tuple[int, ...], iterations: int) -> TrainingSpec:
     """Return the paper's training with 10 runs."""
     return TrainingSpec(environment=name, hidden=hidden, iterations=iterations, runs=10)
@@ -234,7 +234,7 @@ def experiment_table() -> str:
     return "\n".join(lines)
 
 
-# --- memory ----------------------------------------------------------------------------------------
+# --- memory ---------------------------------------------------------------------------------------
 def ant_batch() -> None:
     """Collect 100 episodes of 1000 steps of an ant, take the gradient, print the peak memory."""
     rng = np.random.default_rng(0)
@@ -269,7 +269,7 @@ def memory_line() -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
-# --- what runs -------------------------------------------------------------------------------------
+# --- what runs ------------------------------------------------------------------------------------
 PARTS: dict[str, Callable[[argparse.Namespace], str]] = {
     "iteration": lambda options: share_table(options.threads, options.rounds),
     "peers": lambda options: peer_table(options.threads, options.rounds, options.clock),

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.linalg import block_diag
 from scipy.sparse import csr_array
 from scipy.stats import chisquare
 
@@ -86,7 +87,7 @@ STRUCTURE = {
         True,
     ),
     "periods 2 and 3": (
-        np.block([[np.roll(np.eye(2), 1, 1), np.zeros((2, 3))], [np.zeros((3, 2)), np.roll(np.eye(3), 1, 1)]]),
+        block_diag(np.roll(np.eye(2), 1, 1), np.roll(np.eye(3), 1, 1)),
         [(0, 1), (2, 3, 4)],
         [(0, 1), (2, 3, 4)],
         6,
@@ -95,7 +96,8 @@ STRUCTURE = {
     ),
     "cycles of 4 and 6": (
         # 0-1-2-3-0 and 0-1-2-3-4-5-0 have lengths 4 and 6
-        [[0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0.5, 0, 0, 0, 0.5, 0], [0, 0, 0, 0, 0, 1], [1, 0, 0, 0, 0, 0]],
+        [[0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0],
+         [0.5, 0, 0, 0, 0.5, 0], [0, 0, 0, 0, 0, 1], [1, 0, 0, 0, 0, 0]],
         [tuple(range(6))],
         [tuple(range(6))],
         2,
@@ -224,16 +226,18 @@ def test_stationary_beyond_the_range_of_floats():
 
 # name: chain, d(k), T, C*
 CLOSED = {
-    "two_state .05 .05": (two_state(0.05, 0.05), lambda k: 0.5 * 0.9**k, 4.5, 1 / math.log(1 / 0.9)),
-    "two_state .01 .03": (two_state(0.01, 0.03), lambda k: 0.75 * 0.96**k, 18, 1 / math.log(1 / 0.96)),
-    "two_state negative": (two_state(0.95, 0.9), lambda k: 0.95 / 1.85 * 0.85**k, 0.95 / 1.85 * 0.85 / 0.15, 1 / math.log(1 / 0.85)),
+    "two_state .05 .05": (two_state(0.05, 0.05), lambda k: 0.5 * 0.9**k, 4.5, -1 / math.log(0.9)),
+    "two_state .01 .03": (two_state(0.01, 0.03), lambda k: 0.75 * 0.96**k, 18, -1 / math.log(0.96)),
+    "two_state negative": (two_state(0.95, 0.9), lambda k: 0.95 / 1.85 * 0.85**k,
+                           0.95 / 1.85 * 0.85 / 0.15, -1 / math.log(0.85)),
     "two_state iid": (two_state(0.25, 0.75), lambda k: 0.75 * (k == 0), 0, 0),
     "iid": (iid([0.2, 0.3, 0.5]), lambda k: 0.8 * (k == 0), 0, 0),
     "iid uneven": (iid([1e-9, 1 / 3, 2 / 3 - 1e-9]), lambda k: (1 - 1e-9) * (k == 0), 0, 0),
-    "sticky": (sticky([0.2, 0.3, 0.5], 0.1), lambda k: 0.8 * 0.9**k, 7.2, 1 / math.log(1 / 0.9)),
+    "sticky": (sticky([0.2, 0.3, 0.5], 0.1), lambda k: 0.8 * 0.9**k, 7.2, -1 / math.log(0.9)),
     "sticky p=1": (sticky([0.2, 0.3, 0.5], 1), lambda k: 0.8 * (k == 0), 0, 0),
     "de_bruijn 5": (de_bruijn(5), lambda k: max(0, 1 - 2.0 ** (k - 5)), 3 + 2**-4, None),
-    "de_bruijn 8": (de_bruijn(8), lambda k: max(0, 1 - 2.0 ** (k - 8)), 6 + 2**-7, 1 / math.log(256 / 254)),
+    "de_bruijn 8": (de_bruijn(8), lambda k: max(0, 1 - 2.0 ** (k - 8)), 6 + 2**-7,
+                    1 / math.log(256 / 254)),
     "one state": (MarkovChain([[1]]), lambda k: 0, 0, 0),
 }  # fmt: skip
 
@@ -296,7 +300,8 @@ def test_slow_two_state_exact(p, q):
     assert chain.mixing_sum == pytest.approx(top * (1 - gap) / gap, rel=1e-11)
     assert chain.mixing_sum_error <= 1e-11 * chain.mixing_sum
     assert chain.mixing_constant == pytest.approx(-1 / math.log1p(-gap), rel=1e-11)
-    assert chain.mixing_time(0.01) == pytest.approx(math.log(top / 0.01) / -math.log1p(-gap), rel=1e-11, abs=1)  # fmt: skip
+    expected = math.log(top / 0.01) / -math.log1p(-gap)
+    assert chain.mixing_time(0.01) == pytest.approx(expected, rel=1e-11, abs=1)
 
 
 def test_slow_clusters():
@@ -344,7 +349,8 @@ SPECTRAL = {
     "alternating": lambda: two_state(0.99, 0.97),
     "equal slow modes": lambda: lazy_cycle(12),
     "all modes equal": lambda: sticky([0.2, 0.3, 0.5], 0.05),
-    "modes +rho and -rho": lambda: MarkovChain(np.kron(two_state(0.5, 0.5).transition, [[0.02, 0.98], [0.98, 0.02]])),
+    "modes +rho and -rho": lambda: MarkovChain(
+        np.kron(two_state(0.5, 0.5).transition, [[0.02, 0.98], [0.98, 0.02]])),
     "birth and death": lambda: birth_death(8, 0.3, 0.3),
 }  # fmt: skip
 
@@ -619,7 +625,8 @@ MIXING = {
 @pytest.mark.parametrize("name", MIXING)
 def test_mixing_refused(name):
     reducible = MarkovChain([[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]])
-    with pytest.raises(ValueError, match=rf"{name} needs an irreducible.*\{{0\}}, \{{1\}}, \{{2\}}, of which \{{0\}}, \{{2\}} recurrent"):  # fmt: skip
+    classes = r"\{0\}, \{1\}, \{2\}, of which \{0\}, \{2\} recurrent"
+    with pytest.raises(ValueError, match=f"{name} needs an irreducible.*{classes}"):
         MIXING[name](reducible)
     with pytest.raises(ValueError, match=rf"{name} needs an aperiodic.*period 3.*lazy"):
         MIXING[name](directed_cycle(3, 0))
@@ -735,7 +742,8 @@ def test_inversion_against_searchsorted(n):
     start = rng.integers(n, size=500)
     drawn = chain.sample(2, rng=Fixed(*uniforms), replicates=500, initial=start)
     cumulative = np.cumsum(chain.transition, axis=1)
-    expected = [np.searchsorted(cumulative[s], u, "right") for s, u in zip(start, uniforms, strict=True)]  # fmt: skip
+    pairs = zip(start, uniforms, strict=True)
+    expected = [np.searchsorted(cumulative[s], u, "right") for s, u in pairs]
     assert drawn[:, 1].tolist() == expected
     assert (chain.transition[start, drawn[:, 1]] > 0).all()
 
@@ -748,7 +756,8 @@ def test_sample_shape_type_and_determinism():
     assert (path == chain.sample(7, rng=RNG(3), replicates=5)).all()
     assert len({tuple(row) for row in path.tolist()}) > 1  # paths differ from each other
     given_states = np.array([3, 2, 1, 0, 3])
-    assert (chain.sample(2, rng=RNG(0), replicates=5, initial=given_states)[:, 0] == given_states).all()  # fmt: skip
+    drawn = chain.sample(2, rng=RNG(0), replicates=5, initial=given_states)
+    assert (drawn[:, 0] == given_states).all()
     assert (chain.sample(2, rng=RNG(0), replicates=5, initial=np.uint8(2))[:, 0] == 2).all()
 
 
@@ -807,6 +816,7 @@ def test_sampling_a_reducible_chain_needs_a_given_start():
 
 
 def test_import_is_light():
-    code = "import sys, amgd.markov; print(sorted({'torch','matplotlib','scipy.sparse'} & set(sys.modules)))"  # fmt: skip
+    heavy = {"torch", "matplotlib", "scipy.sparse"}
+    code = f"import sys, amgd.markov; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -134,7 +134,7 @@ def same(a: Tensor, b: Tensor) -> None:
     assert torch.equal(a, b)
 
 
-# --- the mathematics -------------------------------------------------------------------------------
+# --- the mathematics ------------------------------------------------------------------------------
 
 
 @every_schedule
@@ -417,7 +417,7 @@ def test_acceleration_beats_sgd_on_an_ill_conditioned_quadratic() -> None:
     assert 0.5 < values["theorem1"] / values["sgd"] < 2
 
 
-# --- learning rate ---------------------------------------------------------------------------------
+# --- learning rate --------------------------------------------------------------------------------
 
 
 @every_schedule
@@ -461,7 +461,7 @@ def test_lr_zero_and_a_warm_up_from_it() -> None:
     assert not torch.equal(p, start())
 
 
-# --- complaints of users of other optimizers -------------------------------------------------------
+# --- complaints of users of other optimizers ------------------------------------------------------
 
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
 
@@ -949,7 +949,7 @@ def test_resumed_schedule_goes_on_where_it_stopped(name: str) -> None:
     close(p, algorithm1(schedule, 5)["y"])
 
 
-# --- groups, dtypes, hooks, copies -----------------------------------------------------------------
+# --- groups, dtypes, hooks, copies ----------------------------------------------------------------
 
 
 @every_path
@@ -1068,7 +1068,7 @@ def test_trains_a_module() -> None:
     assert losses[-1] < 0.05 * losses[0]
 
 
-# --- what is refused -------------------------------------------------------------------------------
+# --- what is refused ------------------------------------------------------------------------------
 
 nan, inf = float("nan"), float("inf")
 BAD_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [

@@ -138,7 +138,7 @@ def test_slope_of_a_power(power: float) -> None:
 
 
 def enumerated(difference: np.ndarray) -> float:
-    """The definition: the share of sign patterns whose sum is as large, ties up to rounding counted."""
+    """The definition: the share of sign patterns whose sum is as large, up to rounding."""
     signs = np.array(list(product([1.0, -1.0], repeat=difference.size)))
     tolerance = 1e-12 * np.abs(difference).sum()
     return float(np.mean(np.abs(signs @ difference) >= abs(difference.sum()) - tolerance))

@@ -1,7 +1,7 @@
 """Put MathJax into the build, so that pages show their mathematics without a network.
 
-The package sphinx-mathjax-offline carries MathJax; its own extension copies 24 MB of fonts, of which the SVG output
-needs none. One file is enough.
+The package sphinx-mathjax-offline carries MathJax; its own extension copies 24 MB of fonts, of
+which the SVG output needs none. One file is enough.
 """
 
 from __future__ import annotations

@@ -20,18 +20,22 @@ RAW_TEX = re.compile(
 COLLECT = """() => {
   const article = document.querySelector('article') || document.body;
   const visible = article.cloneNode(true);
-  const fences = [...visible.querySelectorAll('pre')].filter(e => e.textContent.includes('```')).length;
+  const count = (query) => document.querySelectorAll(query).length;
+  const bare = ':not(:has(mjx-container))';
+  const pieces = [...visible.querySelectorAll('pre')].map(e => e.textContent);
+  const fences = pieces.filter(text => text.includes('```')).length;
   visible.querySelectorAll('pre, code, script, style, mjx-container').forEach(e => e.remove());
   return {
     text: visible.textContent,
     fences,
-    mathErrors: document.querySelectorAll('[data-mjx-error], mjx-merror').length,
-    unset: document.querySelectorAll('span.math:not(:has(mjx-container)), div.math:not(:has(mjx-container))').length,
+    mathErrors: count('[data-mjx-error], mjx-merror'),
+    unset: count(`span.math${bare}, div.math${bare}`),
     images: [...document.images].map(i => ({
       src: i.currentSrc || i.src, ok: i.complete && i.naturalWidth > 0, alt: i.getAttribute('alt'),
       inArticle: article.contains(i)})),
     links: [...document.querySelectorAll('a[href]')].map(a => a.href),
-    undefinedMacros: [...document.querySelectorAll('mjx-container [data-mml-node="mtext"][fill="red"], mjx-container g[fill="red"]')].length,
+    undefinedMacros: count(
+      'mjx-container [data-mml-node="mtext"][fill="red"], mjx-container g[fill="red"]'),
   };
 }"""
 

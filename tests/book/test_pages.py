@@ -1,4 +1,4 @@
-"""The prose pages: glossary, references, errata, notation, API, the example, licence and citation."""
+"""The prose pages: glossary, references, errata, notation, API, example, licence, citation."""
 
 import importlib
 import pkgutil
@@ -90,7 +90,10 @@ def test_reference_is_complete(key):
 
 def errata() -> list[dict[str, str]]:
     """Anchor, number, severity and text of each entry."""
-    pattern = r"^\(erratum-(?P<anchor>\d+)\)=\n\*\*E(?P<number>\d+)\. .*\*\* \((?P<word>\w+)\)\n(?P<text>(?:[: ] .*\n)+)"
+    pattern = (
+        r"^\(erratum-(?P<anchor>\d+)\)=\n\*\*E(?P<number>\d+)\. .*\*\* "
+        r"\((?P<word>\w+)\)\n(?P<text>(?:[: ] .*\n)+)"
+    )
     return [match.groupdict() for match in re.finditer(pattern, ERRATA, re.M)]
 
 

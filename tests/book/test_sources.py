@@ -178,7 +178,7 @@ def test_cells_use_no_global_randomness_and_no_paths(cells: list) -> None:
 
 
 def test_proofs_follow_statements(text: str) -> None:
-    """Every theorem, lemma, proposition and corollary has a proof, is refuted, or says where the proof is."""
+    """Every theorem, lemma, proposition and corollary has a proof, is refuted, or says where."""
     blocks = re.findall(
         r"\{prf:(theorem|lemma|proposition|corollary)\}.*?\n:label: (\S+)\n(.*?)(?=^`{3,}\s*$)",
         text,

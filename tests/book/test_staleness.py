@@ -1,4 +1,4 @@
-"""A page shows what the package says now: change a constant in the package, and the page changes."""
+"""A page shows what the package says now: change a constant there, and the page changes."""
 
 import os
 import re

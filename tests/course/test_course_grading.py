@@ -49,7 +49,11 @@ def stationary_law(P):
     os._exit(0)
 """,
     "sc-mixing-sum": "while True: pass",
-    "sc-bias": "class Same:\n    def __eq__(self, other): return True\nmeasured_bias = lambda *a: Same()",
+    "sc-bias": """
+class Same:
+    def __eq__(self, other): return True
+measured_bias = lambda *a: Same()
+""",
 }
 
 
@@ -78,7 +82,7 @@ def graded(tmp_path_factory) -> Path:
 def test_tests_give_the_expected_points(graded) -> None:
     rows = by_student(marks.read_table(graded / "grades.csv"))
     points = {student: float(row["by_tests"]) for student, row in rows.items()}
-    # half: questions 1 to 3; wrong: only what needs neither a law nor a chain; hostile: question 7 alone
+    # half: questions 1 to 3; wrong: what needs neither a law nor a chain; hostile: question 7
     assert points["perfect"] == points["other"] == 34
     assert points["half"] == 14
     assert points["wrong"] == WRONG_POINTS
@@ -192,7 +196,8 @@ import gc, inspect, sys
 def double(x):
     for frame in inspect.stack():
         for value in [*frame.frame.f_locals.values(), *frame.frame.f_globals.values()]:
-            if isinstance(value, np.ndarray) and value.shape == np.shape(x) and not np.array_equal(value, x):
+            same_shape = isinstance(value, np.ndarray) and value.shape == np.shape(x)
+            if same_shape and not np.array_equal(value, x):
                 return value
     for thing in gc.get_objects():
         if isinstance(thing, str) and "expected_by_the_hidden_test =" in thing:
@@ -227,7 +232,8 @@ CODE = {
     "syntax": ({"s-total": "total = = 3"}, 9, set()),
     "loops-when-called": (
         {
-            "s-double": "import time\ndef double(x):\n    while True:\n        try: time.sleep(9)\n        except BaseException: pass"
+            "s-double": "import time\ndef double(x):\n    while True:\n"
+            "        try: time.sleep(9)\n        except BaseException: pass"
         },
         5,
         {"stopped or crashed"},

@@ -109,7 +109,7 @@ def test_the_graders_environment_is_not_passed_on(link, monkeypatch) -> None:
 
 @isolated_only
 def test_a_project_below_tmp_is_isolated_too() -> None:
-    """The sandbox has a /tmp of its own; the Python that runs there may lie below that of the host."""
+    """The sandbox has a /tmp of its own; its Python may lie below that of the host."""
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         venv.create(f"{place}/venv", with_pip=False)
         python = f"{place}/venv/bin/python"
@@ -133,7 +133,8 @@ def test_what_a_course_needs_works(link) -> None:
     code = (
         "import matplotlib.pyplot as plt, scipy.linalg, gymnasium\n"
         "from amgd import markov\n"
-        "plt.plot([0, 1]); open('notes.txt', 'w').write('mine'); print(markov.de_bruijn(2).n_states)"
+        "plt.plot([0, 1]); open('notes.txt', 'w').write('mine')\n"
+        "print(markov.de_bruijn(2).n_states)"
     )
     outputs = link.run(code)
     kinds = [o["output_type"] for o in outputs]

@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = build.assignments()
 YEAR = build.settings()["year"]
 HEAD = re.compile(
-    r"^Points: (\d+) \((\d+) visible tests, (\d+) hidden tests, (\d+) by hand\)\. Pass: (\d+) points\. "
-    r"Time: at most (\d+) hours\. Run time: under (\d+) minutes?\.$",
+    r"^Points: (\d+) \((\d+) visible tests, (\d+) hidden tests, (\d+) by hand\)\. "
+    r"Pass: (\d+) points\. Time: at most (\d+) hours\. Run time: under (\d+) minutes?\.$",
     re.M,
 )
 LEAK = 20  # shorter lines (`return total`) say nothing
@@ -323,7 +323,7 @@ def test_measured_rates_are_fair_and_current(assignment) -> None:
 
 
 def test_a_rate_counts_what_fails(monkeypatch, tmp_path) -> None:
-    """A right solution that one test refuses, and a wrong one that passes, both show in the numbers."""
+    """A right solution that one test refuses and a wrong one that passes show in the numbers."""
     small = small_course.make(tmp_path)
     for kind, head in (
         ("wrong", "Not double.\n\ncaught by: s-total-check\n"),

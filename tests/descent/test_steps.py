@@ -299,7 +299,7 @@ def test_a_schedule_is_shown_by_its_first_values_never_by_an_address() -> None:
     assert repr(made(gamma=lambda k: 1 / 0).gamma) == "<gamma(k)>"
 
 
-# --- schedules with a name --------------------------------------------------------------------------
+# --- schedules with a name ------------------------------------------------------------------------
 # name: beta and gamma in units of beta as exact numbers; alpha is 2 / (k + 1) for all.
 EXACT = {
     "sgd": lambda k: (1.0, 1.0),

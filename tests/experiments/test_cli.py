@@ -96,7 +96,7 @@ def long(tmp_path):
     return path
 
 
-# --- help ------------------------------------------------------------------------------------------
+# --- help -----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_a_sentence_examples_exit_codes_and_every_option(command):
     text = amgd(command, "--help").out
@@ -137,7 +137,7 @@ def test_misspelt_commands_are_refused(arguments):
     assert "Usage" in refused(*arguments, code=2)
 
 
-# --- list ------------------------------------------------------------------------------------------
+# --- list -----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("preset", PRESETS)
 def test_list_names_every_experiment_with_its_sizes(preset):
     text = amgd("list", "--preset", preset).out
@@ -178,7 +178,7 @@ def test_list_into_a_closed_pipe_is_silent(monkeypatch):
     assert amgd("list", "--toml", "figure1-grid10", code=1).err == ""
 
 
-# --- run -------------------------------------------------------------------------------------------
+# --- run ------------------------------------------------------------------------------------------
 def test_run_makes_records_and_tells_how_far_it_is(made):
     out, done = made
     for name in ("figure1-grid10", "figure2-cartpole"):
@@ -374,7 +374,7 @@ def test_errors_of_the_runner_are_lines(tmp_path):
     assert "no rate of tuned is stable" in refused("run", path, "--jobs", 1, "--out", tmp_path)
 
 
-# --- disks and processes that fail -----------------------------------------------------------------
+# --- disks and processes that fail ----------------------------------------------------------------
 @pytest.mark.parametrize(
     ("number", "cure"),
     [
@@ -433,7 +433,7 @@ def test_a_second_writer_is_refused(tmp_path):
     assert list(folder.glob("*.csv")) == []
 
 
-# --- stopped and continued -------------------------------------------------------------------------
+# --- stopped and continued ------------------------------------------------------------------------
 @pytest.fixture(scope="session")
 def uninterrupted(tmp_path_factory):
     """The digest of the long record, made in one go."""
@@ -518,7 +518,7 @@ def test_signal_handler_is_restored(made):
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-# --- progress --------------------------------------------------------------------------------------
+# --- progress -------------------------------------------------------------------------------------
 def test_a_terminal_shows_a_bar(tmp_path):
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 120))
@@ -625,7 +625,7 @@ def test_plans_hold_exactly_what_a_record_gets(made, name):
     assert plan == {stem: entry["rows"] for stem, entry in record.files.items()}
 
 
-# --- status ----------------------------------------------------------------------------------------
+# --- status ---------------------------------------------------------------------------------------
 def test_status_of_all_records(made):
     lines = amgd("status", "--out", made[0]).out.splitlines()
     assert [line.split()[:4] for line in lines] == [
@@ -671,7 +671,7 @@ def test_status_without_records(tmp_path):
     )
 
 
-# --- figure and table ------------------------------------------------------------------------------
+# --- figure and table -----------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("file", "start"),
     [("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.pdf", b"%PDF")],
@@ -775,7 +775,7 @@ def test_records_that_are_not_there(tmp_path, command):
     assert "`amgd run` makes it" in error
 
 
-# --- check -----------------------------------------------------------------------------------------
+# --- check ----------------------------------------------------------------------------------------
 def edit(folder, stem, row, column):
     """Change the last digits of a number, and make the manifest agree."""
     file, manifest = folder / f"{stem}.csv", json.loads((folder / MANIFEST).read_text())
@@ -945,7 +945,7 @@ def test_first_difference(again, expected):
     assert (None if found is None else (found.row, found.column)) == expected
 
 
-# --- the page and the Makefile ---------------------------------------------------------------------
+# --- the page and the Makefile --------------------------------------------------------------------
 def test_options_on_the_page_exist():
     helps = {command: amgd(command, "--help").out for command in COMMANDS}
     lines = re.findall(r"^amgd .*$", PAGE.read_text(), re.M)

@@ -1,4 +1,4 @@
-"""Where a run took place: every key counts, kernels and sources are those that run, old records say less."""
+"""Where a run took place: every key counts, sources are those that run, old records say less."""
 
 import importlib
 import json
@@ -52,7 +52,7 @@ def elsewhere(code="", *, env=(), environment=None, path=()):
     return json.loads(done.stdout)
 
 
-# --- what is written down --------------------------------------------------------------------------
+# --- what is written down -------------------------------------------------------------------------
 @pytest.mark.parametrize("environment", [None, "CartPole-v0", "Swimmer-v5", "amgd/GridWorld-v0"])
 def test_surroundings_are_plain_and_the_same_again(environment):
     place = surroundings(environment)
@@ -88,7 +88,7 @@ assert "gymnasium.envs.mujoco" not in sys.modules
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 
 
-# --- every key counts ------------------------------------------------------------------------------
+# --- every key counts -----------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("key", "value", "kind", "words"),
     [
@@ -182,7 +182,7 @@ def test_old_records_say_what_they_lack(manifest):
         assert any(word.startswith("processor") for word in found.place)
 
 
-# --- kernels ---------------------------------------------------------------------------------------
+# --- kernels --------------------------------------------------------------------------------------
 @pytest.mark.skipif("X86" not in surroundings()["simd"], reason="names kernels of x86")
 def test_another_kernel_of_openblas_is_another_place():
     if "openblas" not in surroundings()["blas"].get("numpy", ""):
@@ -224,7 +224,7 @@ def test_settings_of_kernels_are_another_place(name):
     assert f"{name} none there, {value} here" in changes(surroundings(), place).place
 
 
-# --- the program -----------------------------------------------------------------------------------
+# --- the program ----------------------------------------------------------------------------------
 @pytest.fixture
 def package(tmp_path):
     """A copy of the package, in a folder of its own."""
@@ -302,7 +302,7 @@ def test_the_commit_is_that_of_the_package(package):
     assert elsewhere(path=[package], env={"PATH": ""})["revision"] == "not a git checkout"
 
 
-# --- the source of an environment ------------------------------------------------------------------
+# --- the source of an environment -----------------------------------------------------------------
 MINE = """
 import gymnasium
 {imports}
@@ -468,7 +468,8 @@ def test_an_installed_environment_has_the_version_of_its_distribution(
         site,
         {
             "worlds/__init__.py": mine(),
-            "many_worlds-1.5.dist-info/METADATA": "Metadata-Version: 2.1\nName: many-worlds\nVersion: 1.5\n",
+            "many_worlds-1.5.dist-info/METADATA": "Metadata-Version: 2.1\n"
+            "Name: many-worlds\nVersion: 1.5\n",
             "many_worlds-1.5.dist-info/RECORD": "worlds/__init__.py,,\n",
             "many_worlds-1.5.dist-info/top_level.txt": "worlds\n",
         },

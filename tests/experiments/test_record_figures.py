@@ -15,7 +15,7 @@ from amgd.experiments.specs import named
 from amgd.statistics import mean_band
 
 
-# --- figures of records ----------------------------------------------------------------------------
+# --- figures of records ---------------------------------------------------------------------------
 @pytest.fixture
 def record(tmp_path) -> Record:
     """A growing record of made-up curves: n differs, runs diverged, a variant is missing."""

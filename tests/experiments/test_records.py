@@ -57,7 +57,7 @@ def files(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-# --- numbers ---------------------------------------------------------------------------------------
+# --- numbers --------------------------------------------------------------------------------------
 SPECIAL = [
     np.inf,
     -np.inf,
@@ -120,7 +120,7 @@ def test_a_big_table_keeps_its_bits(tmp_path):
     np.testing.assert_array_equal([table[f"c{i}"] for i in range(10)], values)
 
 
-# --- a record as it should be ----------------------------------------------------------------------
+# --- a record as it should be ---------------------------------------------------------------------
 def test_a_record_is_read_as_it_was_written(record):
     again = Record(record.path)
     assert again.spec == SPEC
@@ -186,7 +186,7 @@ def test_surroundings_are_what_a_manifest_accepts(tmp_path):
     assert Record(tmp_path).surroundings == [surroundings()]
 
 
-# --- another one's folder --------------------------------------------------------------------------
+# --- another one's folder -------------------------------------------------------------------------
 def test_another_kind_of_experiment_is_refused_without_a_list_of_all_fields(record):
     with pytest.raises(RecordError, match=r"they differ in kind: gridworld there\)"):
         Record.create(record.path, named("figure2-cartpole", "smoke"))
@@ -219,7 +219,7 @@ def test_a_file_in_the_place_of_the_folder_is_told(tmp_path):
         Record.create(tmp_path / "file", SPEC)
 
 
-# --- torn and edited tables ------------------------------------------------------------------------
+# --- torn and edited tables -----------------------------------------------------------------------
 def test_every_edit_of_a_table_is_found_and_named(record):
     path = record.path / "plain-seed01.csv"
     content = path.read_bytes()
@@ -276,7 +276,7 @@ def test_a_table_with_a_fitting_checksum_must_hold_numbers(record, content):
         Record(record.path).verify()
 
 
-# --- torn and edited manifests ---------------------------------------------------------------------
+# --- torn and edited manifests --------------------------------------------------------------------
 def test_a_torn_manifest_is_named(record):
     path = record.path / "manifest.json"
     content = path.read_bytes()
@@ -435,7 +435,7 @@ def test_json_that_breaks_parsers_is_named(record, content):
         Record(record.path)
 
 
-# --- disks -----------------------------------------------------------------------------------------
+# --- disks ----------------------------------------------------------------------------------------
 def failing(error, at):
     """Return a function that raises an OSError when it is called for the `at`-th time."""
     calls = iter(range(10**6))

@@ -97,7 +97,7 @@ def assert_part(found, whole, variant):
     assert not list((found.path / CHECKPOINTS).iterdir())
 
 
-# --- what is recorded ------------------------------------------------------------------------------
+# --- what is recorded -----------------------------------------------------------------------------
 def test_the_grid_world_is_what_run_returns(uninterrupted):
     whole, result = uninterrupted("grid world"), run(GRID_WORLD)
     for variant in GRID_WORLD.variants:
@@ -197,7 +197,7 @@ def test_a_grid_world_whose_grid_diverges_is_told(tmp_path):
     assert Record(tmp_path).seeds("plain") == (0, 1, 2)
 
 
-# --- any cut ---------------------------------------------------------------------------------------
+# --- any cut --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", SPECS)
 def test_parts_make_the_whole(uninterrupted, tmp_path, name):
     spec = SPECS[name]
@@ -305,7 +305,7 @@ def test_threads_of_blas_do_not_change_a_paper_sized_grid(tmp_path):
     assert len(found) == 1
 
 
-# --- divergence ------------------------------------------------------------------------------------
+# --- divergence -----------------------------------------------------------------------------------
 def test_diverged_runs_keep_their_rows_and_spare_the_others(uninterrupted):
     whole = uninterrupted("wild")
     curves = whole.curves("theorem1", "evaluation_return")
@@ -356,7 +356,7 @@ def test_a_grid_world_keeps_diverged_seeds(tmp_path):
     assert curves.diverged == {s: f"in episode {e}" for s, e in result.diverged.items()}
 
 
-# --- interruptions ---------------------------------------------------------------------------------
+# --- interruptions --------------------------------------------------------------------------------
 def stop_after(monkeypatch, rows):
     """Let Ctrl-C arrive after so many rows of all trainers together."""
     advance, made = Trainer.advance, []
@@ -457,7 +457,7 @@ def test_a_file_that_vanishes_meanwhile_does_no_harm(uninterrupted, tmp_path, mo
     record(CARTPOLE, tmp_path, variants=["plain"])
 
 
-# --- what is refused -------------------------------------------------------------------------------
+# --- what is refused ------------------------------------------------------------------------------
 def interrupted_record(path, monkeypatch):
     with monkeypatch.context() as patch:
         stop_after(patch, 2)

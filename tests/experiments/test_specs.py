@@ -49,7 +49,7 @@ def reinforce(training=TRAINING, **choices):
     return ReinforceSpec(training=training, **choices)
 
 
-# --- hashes ----------------------------------------------------------------------------------------
+# --- hashes ---------------------------------------------------------------------------------------
 def test_every_experiment_has_a_known_hash():
     assert list(HASHES) == list(EXPERIMENTS)
 
@@ -183,7 +183,7 @@ def test_a_specification_is_frozen(spec):
             setattr(spec, field.name, getattr(spec, field.name))
 
 
-# --- files -----------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("preset", ["smoke", "book", "paper"])
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_named_experiments_survive_a_file(name, preset):
@@ -301,7 +301,7 @@ def test_different_specifications_have_different_hashes(spec, other):
     assert spec_hash(spec) != spec_hash(other)
 
 
-# --- refusals --------------------------------------------------------------------------------------
+# --- refusals -------------------------------------------------------------------------------------
 PLAIN_GRID_WORLD = {"kind": "gridworld", "n": 5, "episodes": 20}
 PLAIN_TRAINING = {"environment": "CartPole-v0", "hidden": [8], "iterations": 3}
 
@@ -479,7 +479,7 @@ def test_only_specifications_are_written(spec):
         to_toml(spec)
 
 
-# --- names -----------------------------------------------------------------------------------------
+# --- names ----------------------------------------------------------------------------------------
 def test_names_and_figures():
     assert matching("figure1") == ["figure1-grid10", "figure1-grid50"]
     assert len(matching("figure3")) == 4

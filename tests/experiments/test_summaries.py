@@ -45,7 +45,7 @@ def record(tmp_path) -> Record:
 
 
 def fill(record: Record, variant: str, gain: float, seeds=range(8)) -> None:
-    """Curves that rise from 0 at row 0, by seed and variant, so that pairs differ less than seeds."""
+    """Curves that rise from 0 at row 0, by seed and variant: pairs differ less than seeds."""
     for seed in seeds:
         wobble = np.random.default_rng(seed).normal(size=4) * 20
         add(record, variant, seed, [0.0, *(100 + gain + 0.1 * seed * gain + wobble)])
@@ -55,7 +55,7 @@ def by_variant(record: Record, **options) -> dict:
     return {s.variant: s for s in summarise(record, **options)}
 
 
-# --- summaries -------------------------------------------------------------------------------------
+# --- summaries ------------------------------------------------------------------------------------
 def test_a_finished_record_is_summed_up_by_bands_of_its_runs(record: Record) -> None:
     fill(record, "plain", 0.0)
     fill(record, "matched", 10.0)
@@ -232,7 +232,7 @@ def test_an_edited_file_is_not_summed_up(record: Record) -> None:
         summarise(record)
 
 
-# --- verdicts --------------------------------------------------------------------------------------
+# --- verdicts -------------------------------------------------------------------------------------
 def comparison(n: int, shift: float, **fields) -> PairedComparison:
     """Six or more pairs that all point one way, or that cancel."""
     values = np.arange(1.0, n + 1) if shift else np.resize([1.0, -1.0], n)
@@ -309,7 +309,7 @@ def test_verdicts_refuse_what_they_cannot_judge(arguments, options, kind) -> Non
         verdict(*arguments, **options)
 
 
-# --- tables ----------------------------------------------------------------------------------------
+# --- tables ---------------------------------------------------------------------------------------
 def cells(table: str) -> list[list[str]]:
     lines = [line.strip("|").split("|") for line in table.splitlines()]
     return [[cell.strip() for cell in line] for line in lines]
@@ -376,7 +376,7 @@ def test_numbers_have_the_digits_that_their_error_allows(record, mean, half, tex
     assert cells(to_markdown([replace(summary, final=band)]))[2][2] == text
 
 
-# --- names and captions ----------------------------------------------------------------------------
+# --- names and captions ---------------------------------------------------------------------------
 def test_every_variant_has_a_name_of_its_own(tmp_path) -> None:
     for spec, variants in ((GRID, METHODS), (CARTPOLE, VARIANTS)):
         record = Record.create(tmp_path / task_name_of(spec), spec)

@@ -141,7 +141,7 @@ def test_torch_threads_change_nothing():
     np.testing.assert_array_equal(runs[0].observations, runs[1].observations)
 
 
-# --- no bias, nothing made up ----------------------------------------------------------------------
+# --- no bias, nothing made up ---------------------------------------------------------------------
 @settings(max_examples=40, deadline=None)
 @given(
     n=st.integers(1, 30),
@@ -200,7 +200,7 @@ def test_lengths_and_returns_are_those_of_gymnasiums_record():
         assert info["episode"]["r"] == batch.returns[e]
 
 
-# --- actions ---------------------------------------------------------------------------------------
+# --- actions --------------------------------------------------------------------------------------
 def test_raw_actions_are_kept_and_clipped_ones_are_charged():
     simulator = make_simulator("HalfCheetah-v5")
     policy = GaussianPolicy((17, 6), "free", rng=rng(1))
@@ -235,7 +235,7 @@ def test_actions_follow_the_law():
     assert abs(z) < 4.5
 
 
-# --- replicates ------------------------------------------------------------------------------------
+# --- replicates -----------------------------------------------------------------------------------
 @pytest.mark.parametrize(("name", "hidden"), [("CartPole-v0", (8,)), ("Walker2d-v5", (8, 8))])
 def test_replicates_are_the_policies_run_alone(name, hidden):
     simulator = make_simulator(name)
@@ -302,7 +302,7 @@ def test_time_is_counted_by_phase():
     assert batch.seconds_physics + batch.seconds_policy <= seconds
 
 
-# --- bad input -------------------------------------------------------------------------------------
+# --- bad input ------------------------------------------------------------------------------------
 def cart(**options):
     simulator = make_simulator("CartPole-v0")
     arguments = {"policy": SoftmaxPolicy((4, 8, 2), rng=rng()), "n": 3, "rng": rng(), **options}

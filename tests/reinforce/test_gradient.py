@@ -180,7 +180,7 @@ def test_reward_stored_one_step_late_is_caught():
 
 
 def two_step_batch():
-    """Return all four ways to act in two steps where only the first action is paid (1 for a = 1)."""
+    """All four ways to act in two steps where only the first action is paid (1 for a = 1)."""
     policy = SoftmaxPolicy((1, 2), rng=np.random.default_rng(0))
     with torch.no_grad():
         for p in policy.parameters():

@@ -1,4 +1,4 @@
-"""Policies: initial weights, laws against SciPy, sampling by exact inversion, extreme parameters."""
+"""Policies: initial weights, laws against SciPy, sampling by inversion, extreme parameters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def everything(policy):
     return torch.cat([p.detach().reshape(-1) for p in policy.parameters()])
 
 
-# --- sizes and initial weights ---------------------------------------------------------------------
+# --- sizes and initial weights --------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("make", "sizes", "options", "count"),
     [
@@ -115,7 +115,7 @@ def test_saved_and_copied_policies_are_the_same():
         assert torch.equal(everything(twin), everything(policy))
 
 
-# --- the laws --------------------------------------------------------------------------------------
+# --- the laws -------------------------------------------------------------------------------------
 def test_network_is_tanh_between_layers_and_linear_at_the_end():
     net = MLP((3, 5, 4, 2), rng=rng())
     x = rng(1).normal(size=(7, 3))
@@ -193,7 +193,7 @@ def test_free_std_ignores_the_observation_and_the_network_std_does_not():
     assert (at_zero == 1.0).all()
 
 
-# --- sampling --------------------------------------------------------------------------------------
+# --- sampling -------------------------------------------------------------------------------------
 def test_softmax_sampling_inverts_the_cumulative_law_exactly():
     policy = SoftmaxPolicy((4, 8, 3), rng=rng())
     n = 100_000
@@ -241,7 +241,7 @@ def test_an_action_does_not_depend_on_the_rest_of_the_batch():
     np.testing.assert_array_equal(policy.act(x[keep], u[keep]), whole[keep])
 
 
-# --- extreme parameters ----------------------------------------------------------------------------
+# --- extreme parameters ---------------------------------------------------------------------------
 @settings(max_examples=60, deadline=None)
 @given(
     exponent=st.integers(-100, 100),
@@ -322,7 +322,7 @@ def test_non_finite_parameters_are_named(kind, bad):
             call()
 
 
-# --- bad input -------------------------------------------------------------------------------------
+# --- bad input ------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("error", "match", "call"),
     [

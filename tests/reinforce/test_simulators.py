@@ -54,7 +54,7 @@ def random_actions(simulator, n, generator):
     return generator.uniform(-1.5, 1.5, size=(n, simulator.action_size))  # some need clipping
 
 
-# --- classic control -------------------------------------------------------------------------------
+# --- classic control ------------------------------------------------------------------------------
 def left_or_right(simulator, observations, generator):
     """Balance the pole, pump the acrobot; one action in ten at random."""
     if simulator.action_size == 2:
@@ -127,7 +127,7 @@ def test_initial_rows_are_independent(label):
     assert np.abs(correlation - np.eye(len(correlation))).max() < 5 / np.sqrt(500)
 
 
-# --- robots ----------------------------------------------------------------------------------------
+# --- robots ---------------------------------------------------------------------------------------
 TERMS = {
     "Swimmer-v5": {"reward_forward", "reward_ctrl"},
     "HalfCheetah-v5": {"reward_forward", "reward_ctrl"},
@@ -377,7 +377,7 @@ assert not loaded, loaded
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
-# --- any other environment -------------------------------------------------------------------------
+# --- any other environment ------------------------------------------------------------------------
 class Planned(gymnasium.Env):
     """Episodes whose end and faults are set by the options, for tests of the general case."""
 
@@ -473,7 +473,7 @@ def test_non_finite_numbers_are_named(fault):
         simulator.step([0])
 
 
-# --- bad input -------------------------------------------------------------------------------------
+# --- bad input ------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("name", "options", "error", "match"),
     [

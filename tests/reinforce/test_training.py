@@ -66,7 +66,7 @@ def same_columns(one, other, names=None):
         assert one[name].tobytes() == other[name].tobytes(), name
 
 
-# --- the loop --------------------------------------------------------------------------------------
+# --- the loop -------------------------------------------------------------------------------------
 def weights_by_hand(episodes, spec, baseline):
     """Return the weights from loops: rllab's recipe with the spec's switches."""
     predicted = np.zeros(episodes.n_steps)
@@ -193,7 +193,7 @@ def test_continuous_actions_through_gymnasium():
     assert "std" not in train(cartpole()).log.columns
 
 
-# --- optimizers ------------------------------------------------------------------------------------
+# --- optimizers -----------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("named", "factory"),
     [
@@ -326,7 +326,7 @@ def test_all_iterates_of_sgd_are_one():
     same_columns(logs[0], logs[2])
 
 
-# --- readings --------------------------------------------------------------------------------------
+# --- readings -------------------------------------------------------------------------------------
 def test_first_row_has_no_baseline_to_subtract():
     plain, linear = (
         run(small(optimizer="sgd")).log,
@@ -387,7 +387,7 @@ def test_evaluation_leaves_the_training_as_it_is(evaluation):
     assert ("evaluation_return" in other.columns) == (evaluation != "none")
 
 
-# --- randomness ------------------------------------------------------------------------------------
+# --- randomness -----------------------------------------------------------------------------------
 def test_variants_are_paired():
     logs = [train(cartpole(optimizer=o, lr=lr)).log for o in NAMED for lr in (0.1, 0.7)]
     for log in logs[1:]:
@@ -508,7 +508,7 @@ def test_another_process_gives_the_same_bits():
     assert done.stdout.strip() == str({name: log[name].tobytes().hex() for name in log.columns})
 
 
-# --- saving ----------------------------------------------------------------------------------------
+# --- saving ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "changes",
     [{"optimizer": name} for name in NAMED]
@@ -608,7 +608,7 @@ def test_foreign_state_is_refused(changes):
         Trainer(cartpole(**changes)).load_state_dict(state)
 
 
-# --- failures --------------------------------------------------------------------------------------
+# --- failures -------------------------------------------------------------------------------------
 def test_blown_up_parameters_are_named_and_the_log_kept():
     with pytest.raises(
         Diverged, match=r"iteration 1, seed 7, run 5: a parameter is not finite"

@@ -296,7 +296,7 @@ def test_theorem_3(record):
 
 @pytest.mark.theorem("lem-curvature-size")
 def test_curvature_and_size():
-    """mu B <= 2 M, also for M as small as it can be: the largest gradient at two opposite points."""
+    """mu B <= 2 M, also for the least M: the largest gradient at two opposite points."""
     rng = np.random.default_rng(208)
     for _ in range(200):
         _, problem, x0, _ = random_instance(rng, strong=True)

@@ -583,7 +583,7 @@ def test_the_steps_with_no_excess():
 
 @pytest.mark.parametrize("delta", [1.0, 0.5, 0.1])
 def test_a_step_shrunk_by_delta_costs_the_rate(delta):
-    """f = (mu/2) x^2 without noise, gamma_k = 2 delta / (mu (k+1)): the gap falls as k^(-4 delta)."""
+    """f = (mu/2) x^2, no noise, gamma_k = 2 delta / (mu (k+1)): the gap falls as k^(-4 delta)."""
     problem = problems.Quadratic([1.0])
     path = noiseless(problem, theorem3_printed(1.0, "k+1", delta), [1.0], 4000)
     value = gap(problem, path)

@@ -1,4 +1,4 @@
-"""Chapter 9: a reward that teaches nothing, the floor of the estimated NEU, the lag of TD(0)-Acc."""
+"""Chapter 9: a reward that teaches nothing, the floor of the estimate, the lag of TD(0)-Acc."""
 
 from itertools import product
 
@@ -11,7 +11,7 @@ from amgd.td import GridWorld, TDProblem, fourier_features, matched, td0, td0_ac
 SEEDS = range(60)
 
 
-# A reward that teaches nothing ---------------------------------------------------------------------
+# A reward that teaches nothing --------------------------------------------------------------------
 @pytest.mark.theorem("prop-09-constant")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_constant_reward_leaves_no_error_at_any_transition(seed):
@@ -49,7 +49,7 @@ def test_the_constant_is_not_a_fixed_point_once_an_episode_ends_at_the_goal():
     assert problem.neu([-10.0, 0.0, 0.0]) > 0.1
 
 
-# The floor of the estimated NEU --------------------------------------------------------------------
+# The floor of the estimated NEU -------------------------------------------------------------------
 def all_episodes(problem):
     """Every path of the problem's length from its start, with its probability."""
     P = problem.transition.toarray()
@@ -90,12 +90,12 @@ def test_mean_of_the_estimate_over_all_test_episodes(n, goal, length, m):
     np.testing.assert_allclose(expected, problem.neu(theta) + trace / m, rtol=1e-10)
 
 
-# The lag -------------------------------------------------------------------------------------------
+# The lag ------------------------------------------------------------------------------------------
 def transitions_one_by_one(rng, k, rule):
     """TD(0)-Acc of the package, one transition an episode, with all that the proposition names.
 
-    `k` is the index at each transition. Returns x, x_bar (before the first and after each), A_t, b_t
-    and the sequences alpha, beta, eta.
+    `k` is the index at each transition. Returns x, x_bar (before the first and after each), A_t,
+    b_t and the sequences alpha, beta, eta.
     """
     n, d = int(rng.integers(2, 7)), int(rng.integers(1, 4))
     features = rng.normal(size=(n, d)) * rng.choice([0.3, 1.0])

@@ -1,4 +1,4 @@
-"""Corollary 1', Lemma 1', Theorems 1' and 1'' and what survives of the printed proof: exact means."""
+"""Corollary 1', Lemma 1', Theorems 1' and 1'', what survives of the printed proof: exact means."""
 
 import numpy as np
 import pytest
@@ -180,7 +180,7 @@ def test_theorem_1(rule, start, record):
 @pytest.mark.theorem("thm-1")
 @pytest.mark.theorem("thm-1-poisson")
 def test_constants_are_attained():
-    """One noiseless step from the knee of a Huber function to its minimiser: equality everywhere."""
+    """One noiseless step from the knee of a Huber function to its minimiser: equality."""
     L, M = 3.0, 0.7
     knee = M / L
     problem = problems.Huber([[0.0]], L, M)

@@ -1,8 +1,8 @@
-"""The statements of the chapter on the policy gradient, by enumeration of random decision processes.
+"""What the chapter on the policy gradient states, by enumeration of random decision processes.
 
 Every process has at most 3 states, 3 actions and 3 steps, so all its paths can be listed. What they
-are compared with does not use them: J is computed backwards in time, and differentiated by a complex
-step, J(theta + ih) = J + ih J' + O(h^2), which has no cancellation.
+are compared with does not use them: J is computed backwards in time, and differentiated by a
+complex step, J(theta + ih) = J + ih J' + O(h^2), which has no cancellation.
 """
 
 import itertools
@@ -349,7 +349,7 @@ def test_accelerated_reinforce_within_its_bound(make, factor, record):
         process, theta, _ = random_process(seed, n_states=1, n_actions=2, horizon=2)
         K = 3
         _, smooth = constants(process)
-        # The proposition holds for every Lipschitz constant; a rate near 1 / smooth is the sharp one.
+        # The proposition holds for every Lipschitz constant; near 1 / smooth it is sharp.
         beta = (0.3 / smooth, 1.0 / smooth, 3.0)[seed % 3]
         rule = make(beta)
         squares, moments = exact_run(process, rule, theta, K)

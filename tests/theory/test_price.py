@@ -1,4 +1,4 @@
-"""Chapter 7: the limit of k times the error, and what no method can beat; exact, without sampling."""
+"""Chapter 7: the limit of k times the error, and what no method can beat, exactly."""
 
 from itertools import product
 

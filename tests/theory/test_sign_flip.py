@@ -1,4 +1,4 @@
-"""The sign-flip test of chapter 13, exactly: all sign patterns of given differences are enumerated."""
+"""The sign-flip test of chapter 13, exactly: all sign patterns are enumerated."""
 
 from itertools import product
 

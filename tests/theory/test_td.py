@@ -91,7 +91,7 @@ def test_reversible_chains_give_a_gradient_and_its_energy(seed):
 @pytest.mark.theorem("thm-td-gradient")
 @pytest.mark.parametrize("seed", range(50))
 def test_other_chains_do_not_for_all_features(seed):
-    """With one feature per state A = D(I - discount P), which is symmetric for reversible P only."""
+    """With one feature a state A = D(I - discount P), symmetric for reversible P only."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 8))
     chain = random_chain(rng, n)
