@@ -61,7 +61,7 @@ class _StepSizes(Protocol):
 Schedule = Callable[[int], tuple[float, float, float]]
 
 
-# --- step sizes ------------------------------------------------------------------------------------
+# --- step sizes -----------------------------------------------------------------------------------
 _BLOCK = 1024  # values of a named schedule that are computed at a time
 
 
@@ -129,7 +129,7 @@ def _label(choice: str | Schedule | _StepSizes) -> str:
     return f"{_kind(choice)} from {values(1)}, {values(2)}"
 
 
-# --- checks ----------------------------------------------------------------------------------------
+# --- checks ---------------------------------------------------------------------------------------
 
 
 def _check_lr(lr: object) -> None:
@@ -298,7 +298,7 @@ _BACKFILL: dict[str, Any] = {
 }
 
 
-# --- the optimizer ---------------------------------------------------------------------------------
+# --- the optimizer --------------------------------------------------------------------------------
 
 
 class _Batch(NamedTuple):
@@ -655,7 +655,7 @@ class AMGD(torch.optim.Optimizer):
         return alpha, lr * (gamma - beta), lr * beta, schedule(k + 1)[0]
 
 
-# --- one update ------------------------------------------------------------------------------------
+# --- one update -----------------------------------------------------------------------------------
 
 
 def _apply(batch: _Batch, alpha: float, push: float, beta: float, alpha_next: float) -> None:

@@ -37,7 +37,7 @@ __all__ = ["app"]
 FAILED, USAGE, ELSEWHERE, STOPPED = 1, 2, 3, 130
 
 
-# --- the program and its errors --------------------------------------------------------------------
+# --- the program and its errors -------------------------------------------------------------------
 class _Program(TyperGroup):
     """Turns the errors that a user can mend into a line and an exit code."""
 
@@ -143,7 +143,7 @@ def main(
     """
 
 
-# --- options ---------------------------------------------------------------------------------------
+# --- options --------------------------------------------------------------------------------------
 class Preset(StrEnum):
     """Sizes of an experiment."""
 
@@ -230,7 +230,7 @@ def _known(option: str, chosen: Sequence[Any], known: list[Any], listed: str) ->
     return [one for one in known if one in chosen]
 
 
-# --- names and folders -----------------------------------------------------------------------------
+# --- names and folders ----------------------------------------------------------------------------
 def _folder(out: Path | None) -> Path:
     """Return where records are kept."""
     if out is not None:
@@ -305,7 +305,7 @@ def _places(name: str, preset: Preset | None, folder: Path) -> list[str]:
     return names or list(_specifications(name, preset, f", or a record in {folder}"))
 
 
-# --- list ------------------------------------------------------------------------------------------
+# --- list -----------------------------------------------------------------------------------------
 @app.command("list")
 def list_(
     toml: Annotated[
@@ -357,7 +357,7 @@ def _describe(spec: Any) -> str:
     return f"{what}; {len(spec.variants)} variants, {spec.seeds} seeds"
 
 
-# --- run -------------------------------------------------------------------------------------------
+# --- run ------------------------------------------------------------------------------------------
 @app.command()
 def run(
     names: Annotated[
@@ -483,7 +483,7 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-# --- status ----------------------------------------------------------------------------------------
+# --- status ---------------------------------------------------------------------------------------
 @app.command()
 def status(
     name: Annotated[
@@ -551,7 +551,7 @@ def _state(record: Record, variants: Sequence[str]) -> str:
     return ", ".join(parts)
 
 
-# --- figure and table ------------------------------------------------------------------------------
+# --- figure and table -----------------------------------------------------------------------------
 FORMATS = (".svg", ".png", ".pdf")
 
 
@@ -654,7 +654,7 @@ def table(
         print(f"{one}\n\n{summaries.to_markdown(found)}\n")
 
 
-# --- check -----------------------------------------------------------------------------------------
+# --- check ----------------------------------------------------------------------------------------
 @app.command()
 def check(
     name: NameArgument,

@@ -45,7 +45,7 @@ PACKAGES = ("amgd", "numpy", "scipy", "torch", "gymnasium", "mujoco")
 SETTINGS = ("GLIBC_TUNABLES", "MKL_CBWR", "MKL_ENABLE_INSTRUCTIONS")
 
 
-# --- the machine and its kernels -------------------------------------------------------------------
+# --- the machine and its kernels ------------------------------------------------------------------
 def _processor() -> str:
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -96,7 +96,7 @@ def _torch() -> str:
     return str(torch.backends.cpu.get_cpu_capability())
 
 
-# --- the program -----------------------------------------------------------------------------------
+# --- the program ----------------------------------------------------------------------------------
 def _digest(files: Mapping[str, Path]) -> str:
     """Return the SHA-256 of some files and their names, whatever their ends of lines."""
     digest = hashlib.sha256()
@@ -220,7 +220,7 @@ def _module(entry_point: Any) -> str:
     return str(getattr(getattr(entry_point, "func", entry_point), "__module__", type(entry_point)))
 
 
-# --- all of it -------------------------------------------------------------------------------------
+# --- all of it ------------------------------------------------------------------------------------
 @functools.cache
 def _machine() -> dict[str, Any]:
     return {
@@ -295,7 +295,7 @@ def surroundings(environment: str | None = None) -> dict[str, Any]:
     return place
 
 
-# --- what differs ----------------------------------------------------------------------------------
+# --- what differs ---------------------------------------------------------------------------------
 class Changes(NamedTuple):
     """How two surroundings differ, in words such as "numpy 2.1.0 there, 2.4.1 here".
 

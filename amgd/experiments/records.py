@@ -49,7 +49,7 @@ class RecordError(Exception):
     """A record cannot be trusted, or belongs to something else; the message names the file."""
 
 
-# --- atomic writing --------------------------------------------------------------------------------
+# --- atomic writing -------------------------------------------------------------------------------
 def write_atomic(path: Path, content: bytes) -> None:
     """Write a file so that it is never seen half written, also after a power cut.
 
@@ -95,7 +95,7 @@ def write_atomic(path: Path, content: bytes) -> None:
         os.close(folder)
 
 
-# --- tables of numbers -----------------------------------------------------------------------------
+# --- tables of numbers ----------------------------------------------------------------------------
 def _to_csv(columns: Columns) -> bytes:
     """Return columns of one length as CSV; repr gives back the same float when it is read."""
     text = io.StringIO()
@@ -116,7 +116,7 @@ def _from_csv(content: bytes) -> dict[str, NDArray[Any]]:
     return table
 
 
-# --- where a run took place ------------------------------------------------------------------------
+# --- where a run took place -----------------------------------------------------------------------
 _PACKAGES = ("amgd", "numpy", "scipy", "torch", "gymnasium", "mujoco")
 
 
@@ -171,7 +171,7 @@ def surroundings() -> dict[str, Any]:
     }
 
 
-# --- the record ------------------------------------------------------------------------------------
+# --- the record -----------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Curves:
     """One column of all finished runs of a variant.

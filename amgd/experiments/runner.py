@@ -96,7 +96,7 @@ def _tuning_name(variant: str, rate: float | None) -> str:
     return f"{variant.replace('tuned', 'tuning', 1)}-{rate:g}"
 
 
-# --- what a worker does ----------------------------------------------------------------------------
+# --- what a worker does ---------------------------------------------------------------------------
 def _run_task(
     task: Task, folder: Path, checkpoint_seconds: float
 ) -> tuple[Task, list[Outcome], Tuning | None]:
@@ -204,7 +204,7 @@ def _checkpoint(task: Task, seed: int, folder: Path) -> tuple[Path, dict[str, An
     return folder / f"{stem}.pt", owner
 
 
-# --- tasks -----------------------------------------------------------------------------------------
+# --- tasks ----------------------------------------------------------------------------------------
 def tasks_for(
     record: Record, variants: Sequence[str], seeds: Sequence[int], workers: int = 1
 ) -> list[Task]:
@@ -276,7 +276,7 @@ def _winner(record: Record, variant: str) -> float | None:
     return float(spec.grid(variant)[int(np.argmin(areas))])
 
 
-# --- the loop --------------------------------------------------------------------------------------
+# --- the loop -------------------------------------------------------------------------------------
 def record(
     spec: Spec,
     path: Path | str,

@@ -300,7 +300,7 @@ def figure1_readings(spec: GridWorldSpec) -> dict[str, GridWorldSpec]:
     return readings
 
 
-# --- REINFORCE -------------------------------------------------------------------------------------
+# --- REINFORCE ------------------------------------------------------------------------------------
 VARIANTS = (
     "plain",
     "theorem1",
@@ -444,7 +444,7 @@ def _is_plain(value: Any) -> bool:
 Spec = GridWorldSpec | ReinforceSpec
 
 
-# --- the named experiments -------------------------------------------------------------------------
+# --- the named experiments ------------------------------------------------------------------------
 PRESETS = ("smoke", "book", "paper")
 
 
@@ -584,7 +584,7 @@ def matching(name: str) -> list[str]:
     return found
 
 
-# --- hashing, writing, reading ---------------------------------------------------------------------
+# --- hashing, writing, reading --------------------------------------------------------------------
 _KINDS: dict[str, type] = {"gridworld": GridWorldSpec, "reinforce": ReinforceSpec}
 # Chosen by variants and seeds, or without effect on the result.
 _NOT_SPECIFIED = ("optimizer", "runs", "threads")

@@ -65,7 +65,7 @@ LEVEL = 0.9  # of all intervals of the book
 ALPHA = 0.05  # largest corrected p-value that is called a difference
 
 
-# --- names and quantities --------------------------------------------------------------------------
+# --- names and quantities -------------------------------------------------------------------------
 class Quantity(NamedTuple):
     """What a column of a record means.
 
@@ -172,7 +172,7 @@ def task_name(record: Record) -> str:
     return str(record.spec.training.environment)
 
 
-# --- summaries -------------------------------------------------------------------------------------
+# --- summaries ------------------------------------------------------------------------------------
 class Reached(NamedTuple):
     """How many runs got to a threshold, and when.
 
@@ -434,7 +434,7 @@ def until_divergence(
     return next(iter(table.values()))[finite], values[finite]
 
 
-# --- verdicts --------------------------------------------------------------------------------------
+# --- verdicts -------------------------------------------------------------------------------------
 def verdict(
     comparison: PairedComparison | None, better: str | None = "larger", *, alpha: float = ALPHA
 ) -> str:
@@ -492,7 +492,7 @@ def _who_diverged(own: int, other: int) -> str:
     return "diverges" if own else "the other diverges" if other else ""
 
 
-# --- the table -------------------------------------------------------------------------------------
+# --- the table ------------------------------------------------------------------------------------
 def to_markdown(summaries: Sequence[Summary]) -> str:
     """Return the summaries as a Markdown table, with n and the diverged runs of every line.
 
@@ -570,7 +570,7 @@ def _rounded(mean: float, half: float) -> str:
     return f"{mean:.{digits}f} ± {half:.{digits}f}"
 
 
-# --- the sentence for captions ---------------------------------------------------------------------
+# --- the sentence for captions --------------------------------------------------------------------
 def describe(record: Record) -> str:
     """Say when and where a record was made, of how many runs, in a sentence for captions.
 

@@ -50,7 +50,7 @@ ActionKind = Literal["discrete", "continuous"]
 Generators = np.random.Generator | Sequence[np.random.Generator]
 
 
-# --- the network -----------------------------------------------------------------------------------
+# --- the network ----------------------------------------------------------------------------------
 class MLP(nn.Module):
     """Fully connected layers with tanh between them and a linear output.
 
@@ -142,7 +142,7 @@ def _glorot(shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
     return rng.uniform(-limit, limit, size=shape)
 
 
-# --- what all policies share -----------------------------------------------------------------------
+# --- what all policies share ----------------------------------------------------------------------
 class Policy(nn.Module, ABC):
     """A law of the action given the observation, with parameters that torch can differentiate.
 
@@ -273,7 +273,7 @@ class Policy(nn.Module, ABC):
             )
 
 
-# --- the two policies ------------------------------------------------------------------------------
+# --- the two policies -----------------------------------------------------------------------------
 class SoftmaxPolicy(Policy):
     """Finitely many actions, with probabilities proportional to exp(network output).
 
@@ -469,7 +469,7 @@ class GaussianPolicy(Policy):
         return np.asarray(mean + std * noise, dtype=np.float64)
 
 
-# --- the action space decides ----------------------------------------------------------------------
+# --- the action space decides ---------------------------------------------------------------------
 class ActsOn(Protocol):
     """What a policy must know of a simulator; see `amgd.reinforce.simulators.Simulator`."""
 

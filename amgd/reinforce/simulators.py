@@ -53,7 +53,7 @@ Observations = NDArray[np.floating[Any]]
 State = dict[str, Any]
 
 
-# --- the interface ---------------------------------------------------------------------------------
+# --- the interface --------------------------------------------------------------------------------
 class Step(NamedTuple):
     """What one step gives to n running episodes.
 
@@ -275,7 +275,7 @@ def _check_number(n: int) -> int:
     return check.integer("n", n, 1, "a batch has at least one episode")
 
 
-# --- the two classic tasks -------------------------------------------------------------------------
+# --- the two classic tasks ------------------------------------------------------------------------
 class _Classic(Simulator):
     """A task whose state is four numbers; `_state` is an array (4, n), each row contiguous."""
 
@@ -435,7 +435,7 @@ def _wrap(angles: FloatArray) -> None:
         angles[under] += 2 * pi
 
 
-# --- the robots ------------------------------------------------------------------------------------
+# --- the robots -----------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _Task:
     """What sets one MuJoCo task apart.
@@ -713,7 +713,7 @@ class Robot(Simulator):
         self._x = state["x"].copy()
 
 
-# --- the general case ------------------------------------------------------------------------------
+# --- the general case -----------------------------------------------------------------------------
 class GymnasiumSimulator(Simulator):
     """Any environment registered with Gymnasium, behind the same interface.
 
@@ -816,7 +816,7 @@ class GymnasiumSimulator(Simulator):
         self._get_state()
 
 
-# --- the maker -------------------------------------------------------------------------------------
+# --- the maker ------------------------------------------------------------------------------------
 _CLASSIC: dict[str, tuple[type[_Classic], int]] = {
     "CartPole-v0": (CartPole, 200),
     "CartPole-v1": (CartPole, 500),

@@ -93,7 +93,7 @@ _DTYPES = {"float32": torch.float32, "float64": torch.float64}
 INITIAL, TRAIN, EVALUATE = 0, 1, 2
 
 
-# --- the spec --------------------------------------------------------------------------------------
+# --- the spec -------------------------------------------------------------------------------------
 @dataclass(frozen=True, kw_only=True)
 class TrainingSpec:
     """Everything that decides the result of a training run.
@@ -302,7 +302,7 @@ def _run_numbers(runs: Any) -> tuple[int, ...]:
     return numbers
 
 
-# --- matched steps ---------------------------------------------------------------------------------
+# --- matched steps --------------------------------------------------------------------------------
 def matched(steps: StepSizes) -> StepSizes:
     """Return SGD's steps that move as far as Algorithm 1 does along a constant gradient.
 
@@ -343,7 +343,7 @@ def matched(steps: StepSizes) -> StepSizes:
     return StepSizes(f"matched to {steps.name}", steps.alpha, displacement, displacement)
 
 
-# --- the log ---------------------------------------------------------------------------------------
+# --- the log --------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class TrainingLog:
     """What was measured, one row for each policy.
@@ -399,7 +399,7 @@ class TrainingResult:
     policies: list[Policy]
 
 
-# --- the loop --------------------------------------------------------------------------------------
+# --- the loop -------------------------------------------------------------------------------------
 class Trainer:
     """A training that can be taken row by row, saved, and continued.
 
@@ -740,7 +740,7 @@ def train(spec: TrainingSpec, *, simulator: Simulator | None = None) -> Training
     return trainer.result()
 
 
-# --- states, run by run ----------------------------------------------------------------------------
+# --- states, run by run ---------------------------------------------------------------------------
 _BY_RUN = ("runs", "policies", "optimizers", "baselines")  # what a state lists run by run
 
 
@@ -814,7 +814,7 @@ def join_states(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-# --- small parts -----------------------------------------------------------------------------------
+# --- small parts ----------------------------------------------------------------------------------
 class _Trial(NamedTuple):
     """Episodes to be drawn: n of a policy, with the key of their stream."""
 
