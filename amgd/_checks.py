@@ -36,10 +36,11 @@ def generator(rng: Any) -> np.random.Generator:
 
 def choice(name: str, value: Any, options: Sequence[str]) -> str:
     """Return `value` if it is one of `options`."""
-    if not isinstance(value, str) or value not in options:
-        listed = ", ".join(repr(option) for option in options)
-        raise ValueError(f"{name} must be one of {listed}: got {value!r}; pick one of them")
-    return value
+    if isinstance(value, str) and value in options:
+        return value
+    listed = ", ".join(repr(option) for option in options)
+    kind = ValueError if isinstance(value, str) else TypeError
+    raise kind(f"{name} must be one of {listed}: got {value!r}; pick one of them")
 
 
 def boolean(name: str, value: Any, cure: str) -> bool:

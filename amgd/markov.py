@@ -44,6 +44,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from amgd import _checks as check
+from amgd._checks import FloatArray, IntArray
 
 __all__ = [
     "MarkovChain",
@@ -54,8 +55,6 @@ __all__ = [
     "two_clusters",
     "two_state",
 ]
-
-Array = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
 _TIE = 1e-12  # d(k) and delta count as equal within this relative distance
@@ -70,7 +69,7 @@ _BLOCK = 2**20  # uniforms drawn at once by sample
 class _Power(NamedTuple):
     """``P^k`` if not centred, otherwise ``P^k - 1 pi^T = matrix * 2**exponent``."""
 
-    matrix: Array
+    matrix: FloatArray
     exponent: int
     centred: bool
 
@@ -124,7 +123,7 @@ class MarkovChain:
         return len(self._transition)
 
     @property
-    def transition(self) -> Array:
+    def transition(self) -> FloatArray:
         """Transition matrix, float64, read-only, shape (n, n).
 
         >>> two_state(0.25, 0.5).transition
@@ -168,9 +167,9 @@ class MarkovChain:
                 closed.append(states)
         return tuple(closed)
 
-    def _within(self, states: tuple[int, ...]) -> Array:
+    def _within(self, states: tuple[int, ...]) -> FloatArray:
         index = np.array(states)
-        block: Array = self._transition[index[:, None], index]
+        block: FloatArray = self._transition[index[:, None], index]
         return block
 
     @cached_property
@@ -223,7 +222,7 @@ class MarkovChain:
     # ------------------------------------------------------------------ stationary law
 
     @cached_property
-    def stationary(self) -> Array:
+    def stationary(self) -> FloatArray:
         """The stationary law, read-only, shape (n,); zero on transient states.
 
         Every entry is accurate relative to itself, not only to the largest one.
@@ -250,7 +249,7 @@ class MarkovChain:
         law.flags.writeable = False
         return law
 
-    def law(self, k: int, initial: int | ArrayLike) -> Array:
+    def law(self, k: int, initial: int | ArrayLike) -> FloatArray:
         """Law of the state after k steps, shape (n,).
 
         Parameters
@@ -517,7 +516,7 @@ class MarkovChain:
         rng: np.random.Generator,
         replicates: int = 1,
         initial: int | ArrayLike | None = None,
-    ) -> NDArray[np.int64]:
+    ) -> IntArray:
         """Draw independent paths of the chain.
 
         One uniform number is used per replicate and step, time after time, and the next state is
@@ -569,7 +568,7 @@ class MarkovChain:
 
     def _initial_states(
         self, rng: np.random.Generator, replicates: int, initial: int | ArrayLike | None
-    ) -> NDArray[np.int64]:
+    ) -> IntArray:
         if initial is not None:
             given = np.asarray(initial)
             if given.ndim == 0 or given.dtype.kind != "f":
@@ -588,12 +587,12 @@ class MarkovChain:
         _invert(_cumulative(law[None, :]), row, rng.random(replicates), out=states)
         return states
 
-    def _states(self, initial: Any) -> NDArray[np.int64]:
+    def _states(self, initial: Any) -> IntArray:
         cure = "give states, or a law as a float array with one entry for each state"
         return check.integers("initial", initial, 0, cure, self.n_states - 1)
 
     @cached_property
-    def _cumulative(self) -> Array:
+    def _cumulative(self) -> FloatArray:
         return _cumulative(self._transition)
 
     # ------------------------------------------------------------------ powers of the matrix
@@ -620,7 +619,7 @@ class MarkovChain:
             return _Power(np.zeros_like(left.matrix), 0, True)
         return _rescale(left.matrix @ right.matrix, left.exponent + right.exponent, noise)
 
-    def _settle(self, matrix: Array) -> _Power:
+    def _settle(self, matrix: FloatArray) -> _Power:
         """Centre a power of P once its rows are close to pi."""
         centred = matrix - self.stationary
         if _norm(centred) > 0.5:
@@ -681,14 +680,14 @@ class MarkovChain:
         budget = int(np.clip(3e10 / self.n_states**3, 100, 20_000))
         terms: list[float] = []
         power, first = self._dyadic(0), self._dyadic(0)
-        check = 1
+        look = 1  # the next term at which the tail is examined
         for time in range(1, budget):
-            if time == check:
+            if time == look:
                 total = math.fsum(terms)
                 tail, radius = self._geometric_tail(power, _SUM_TOLERANCE * (total + 1.0))
                 if radius <= _SUM_TOLERANCE * (total + tail):
                     return total + tail, radius
-                check = time + max(1, time // 4)
+                look = time + max(1, time // 4)
             if time == _SPECTRAL_AFTER and self.is_reversible:
                 spectral = self._spectral_sum(min(budget, _SPECTRAL_FROM))
                 if spectral is not None:
@@ -824,7 +823,7 @@ class MarkovChain:
         low, high = low + max(tail - radius, 0.0), high + tail + radius
         return 0.5 * (low + high), 0.5 * (high - low)
 
-    def _plain(self, power: _Power) -> Array:
+    def _plain(self, power: _Power) -> FloatArray:
         if not power.centred:
             return power.matrix
         return np.ldexp(power.matrix, power.exponent) + self.stationary
@@ -887,7 +886,7 @@ class MarkovChain:
         return bound
 
     @cached_property
-    def _modes(self) -> tuple[Array, Array]:
+    def _modes(self) -> tuple[FloatArray, FloatArray]:
         r"""Moduli (m,) of the eigenvalues of :math:`P - 1\pi^T` and their weights (m, n).
 
         With :math:`P^k - 1\pi^T = \sum_g \lambda_g^k \Pi_g` row i of ``weights[g]`` is
@@ -1099,7 +1098,7 @@ def de_bruijn(bits: int) -> MarkovChain:
 # ---------------------------------------------------------------------- linear algebra
 
 
-def _gth(transition: Array) -> Array:
+def _gth(transition: FloatArray) -> FloatArray:
     """Stationary law of an irreducible matrix by elimination without subtraction."""
     work = transition.copy()
     n = len(work)
@@ -1117,7 +1116,7 @@ def _gth(transition: Array) -> Array:
     return law
 
 
-def _close_rows(matrix: Array) -> Array:
+def _close_rows(matrix: FloatArray) -> FloatArray:
     """Set the largest entry of each row to one minus the others, in place."""
     rows = np.arange(len(matrix))
     largest = matrix.argmax(axis=1)
@@ -1126,19 +1125,19 @@ def _close_rows(matrix: Array) -> Array:
     return matrix
 
 
-def _close_diagonal(matrix: Array) -> Array:
+def _close_diagonal(matrix: FloatArray) -> FloatArray:
     """Add to the diagonal what the rows lack to one, in place."""
     np.fill_diagonal(matrix, 0.0)
     np.fill_diagonal(matrix, np.maximum(0.0, 1.0 - matrix.sum(axis=1)))
     return matrix
 
 
-def _norm(matrix: Array) -> float:
+def _norm(matrix: FloatArray) -> float:
     """Largest absolute row sum."""
     return float(np.abs(matrix).sum(axis=1).max())
 
 
-def _rescale(matrix: Array, exponent: int, noise: float) -> _Power:
+def _rescale(matrix: FloatArray, exponent: int, noise: float) -> _Power:
     """Centred power with a norm in [1/2, 1), or zero when it is not above the rounding noise."""
     size = _norm(matrix)
     if size <= noise:
@@ -1164,7 +1163,7 @@ def _period(support: NDArray[np.bool_]) -> int:
 # ---------------------------------------------------------------------- sampling
 
 
-def _cumulative(rows: Array) -> Array:
+def _cumulative(rows: FloatArray) -> FloatArray:
     """Cumulative sums, with infinity from the last possible state on, to a width of 2**j."""
     count, n = rows.shape
     table = np.full((count, 1 << (n - 1).bit_length()), math.inf)
@@ -1174,9 +1173,7 @@ def _cumulative(rows: Array) -> Array:
     return table
 
 
-def _invert(
-    table: Array, row: NDArray[np.int64], uniform: Array, *, out: NDArray[np.int64]
-) -> None:
+def _invert(table: FloatArray, row: IntArray, uniform: FloatArray, *, out: IntArray) -> None:
     """Write the number of entries of ``table[row]`` that are at most ``uniform``, by bisection.
 
     A state without mass has the same cumulative sum as the one before it, so it is never chosen.

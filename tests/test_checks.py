@@ -22,6 +22,10 @@ REFUSED = [
         lambda: check.choice("c", "z", ("x", "y")),
         "c must be one of 'x', 'y': got 'z'; pick one of them",
     ),
+    (
+        lambda: check.choice("c", 3, ("x", "y")),
+        "c must be one of 'x', 'y': got 3; pick one of them",
+    ),
     (lambda: check.boolean("b", 1, "cure"), "b must be True or False: got 1; cure"),
     (lambda: check.integer("n", 2.0, 1, "c"), "n must be an integer: got 2.0 (expected >= 1); c"),
     (lambda: check.integer("n", True, 1, "c"), "n must be an integer: got True (expected >= 1); c"),

@@ -56,6 +56,11 @@ def test_imports_point_one_way(path: Path) -> None:
         assert imports(path) <= set(allowed)
 
 
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("[a-z]*.py")), ids=lambda p: p.stem)
+def test_modules_list_their_public_names(path: Path) -> None:
+    assert "\n__all__ = [" in path.read_text("utf8")
+
+
 def test_no_pickle_and_no_global_random_state() -> None:
     banned = (
         "import pickle",

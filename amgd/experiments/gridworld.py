@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amgd import _checks as check
+from amgd._checks import FloatArray, IntArray
 from amgd.errors import Diverged
 from amgd.experiments.specs import GridWorldSpec
 from amgd.statistics import paired_difference
@@ -43,8 +43,6 @@ __all__ = [
     "run",
 ]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 TRAINING, TEST, TUNING, SIGN_FLIPS = range(4)  # first number of the spawn keys
 

@@ -26,13 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amgd import _checks as check
+from amgd._checks import FloatArray, IntArray
 from amgd.reinforce.policies import Generators, Policy, check_fit
 from amgd.reinforce.simulators import Simulator
 
 __all__ = ["Episodes", "collect_episodes"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 BLOCK = 64  # steps whose noise is drawn at once

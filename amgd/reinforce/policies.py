@@ -42,10 +42,10 @@ from torch import Tensor, nn
 from torch.distributions import Categorical, Distribution, Independent, Normal
 
 from amgd import _checks as check
+from amgd._checks import FloatArray
 
 __all__ = ["MLP", "GaussianPolicy", "Policy", "SoftmaxPolicy", "policy_for"]
 
-FloatArray = NDArray[np.float64]
 ActionKind = Literal["discrete", "continuous"]
 Generators = np.random.Generator | Sequence[np.random.Generator]
 

@@ -36,6 +36,7 @@ from gymnasium.wrappers import FlattenObservation
 from numpy.typing import ArrayLike, NDArray
 
 from amgd import _checks as check
+from amgd._checks import FloatArray
 
 __all__ = [
     "Acrobot",
@@ -47,7 +48,6 @@ __all__ = [
     "make_simulator",
 ]
 
-FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 Observations = NDArray[np.floating[Any]]
 State = dict[str, Any]

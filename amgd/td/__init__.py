@@ -7,11 +7,10 @@
 """
 
 from amgd.errors import Diverged
-
-from .evaluation import TDDescent, TDProblem, product_basis_spectrum
-from .features import fourier_features
-from .gridworld import GridWorld, GridWorldEnv
-from .learning import (
+from amgd.td.evaluation import TDDescent, TDProblem, product_basis_spectrum
+from amgd.td.features import fourier_features
+from amgd.td.gridworld import GridWorld, GridWorldEnv
+from amgd.td.learning import (
     TDRun,
     decaying,
     matched,

@@ -31,9 +31,10 @@ from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
 from amgd.descent.problems import Ball, Problem
 from amgd.markov import MarkovChain
+from amgd.td import _chains as chains
+from amgd.td.gridworld import DENSE_LIMIT, GridWorld
 
-from . import _chains as chains
-from .gridworld import DENSE_LIMIT, GridWorld
+__all__ = ["TDDescent", "TDProblem", "product_basis_spectrum"]
 
 BLOCK = 1 << 20  # numbers in a working array of `sampled_sums`
 

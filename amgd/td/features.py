@@ -11,9 +11,11 @@ matrix :math:`A` of TD(0) is diagonal there (`amgd.td.evaluation.product_basis_s
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amgd import _checks as check
+from amgd._checks import FloatArray
+
+__all__ = ["fourier_features"]
 
 
 def fourier_features(
@@ -22,7 +24,7 @@ def fourier_features(
     order: int = 3,
     product: bool = False,
     coordinates: str = "midpoint",
-) -> NDArray[np.float64]:
+) -> FloatArray:
     r"""Return the Fourier features of the n x n cells of a grid.
 
     Parameters

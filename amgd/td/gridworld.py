@@ -31,8 +31,9 @@ from scipy.sparse.linalg import splu
 from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
 from amgd.markov import MarkovChain
+from amgd.td import _chains as chains
 
-from . import _chains as chains
+__all__ = ["GridWorld", "GridWorldEnv"]
 
 ACTIONS = ("up", "down", "left", "right")
 GOALS = ("ordinary", "absorbing", "reset")

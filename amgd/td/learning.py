@@ -36,8 +36,9 @@ from amgd._checks import FloatArray, IntArray
 from amgd.descent.problems import Ball
 from amgd.descent.steps import Schedule, StepSizes
 from amgd.errors import Diverged
+from amgd.td.evaluation import TDProblem
 
-from .evaluation import TDProblem
+__all__ = ["TDRun", "decaying", "matched", "neu_area", "td0", "td0_accelerated"]
 
 LIMIT = 1e150  # beyond this size the square of an iterate overflows
 BLOCK = 1000  # episodes whose maps are built at a time: the working arrays fit the cache

@@ -265,7 +265,7 @@ def test_bad_steps(name):
         ),
         (
             lambda: bounds.theorem1(9, chain=CHAIN, weights=None, **GAP),
-            ValueError,
+            TypeError,
             "weights must be one of .*: got None",
         ),
         (
@@ -275,7 +275,7 @@ def test_bad_steps(name):
         ),
         (
             lambda: bounds.theorem1(9, chain=CHAIN, initial=0, **GAP),
-            ValueError,
+            TypeError,
             "initial must be one of .*: got 0",
         ),
         (

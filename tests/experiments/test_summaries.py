@@ -297,7 +297,7 @@ def test_false_calls_of_a_table_are_as_rare_as_promised() -> None:
     ("arguments", "options", "kind"),
     [
         ((comparison(6, 1.0), "higher"), {}, ValueError),
-        ((comparison(6, 1.0), None), {}, ValueError),
+        ((comparison(6, 1.0), None), {}, TypeError),
         ((0.03,), {}, TypeError),
         ((comparison(6, 1.0),), {"alpha": 1.0}, ValueError),
         ((comparison(6, 1.0),), {"alpha": "small"}, TypeError),

@@ -226,7 +226,7 @@ def test_sampling_repeats_with_the_seed_and_has_replicates():
         ({"n": True}, TypeError, "got True"),
         ({"n": "10"}, TypeError, "got '10'"),
         ({"n": 3, "goal": "end"}, ValueError, "goal must be one of .*'ordinary'.*: got 'end'"),
-        ({"n": 3, "goal": None}, ValueError, "goal must be one of .*: got None"),
+        ({"n": 3, "goal": None}, TypeError, "goal must be one of .*: got None"),
         (
             {"n": 3, "reward": "big"},
             ValueError,
