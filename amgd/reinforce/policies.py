@@ -190,10 +190,6 @@ class Policy(nn.Module, ABC):
         """Return the law of the actions at `observations`, shape (n, size) or (S, n, size)."""
 
     @abstractmethod
-    def mode(self, observations: Tensor | ArrayLike) -> Tensor:
-        """Return the most likely action at each observation."""
-
-    @abstractmethod
     def noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
         """Draw the noise of `shape` actions, for `act`."""
 
@@ -335,11 +331,6 @@ class SoftmaxPolicy(Policy):
             )
         return super().log_prob(observations, given)
 
-    @torch.no_grad()
-    def mode(self, observations: Tensor | ArrayLike) -> Tensor:
-        """Return the most likely action, the first of equals."""
-        return self.logits(observations).argmax(dim=-1)
-
     def noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
         """Draw uniform numbers on [0, 1), one an action."""
         return rng.random(shape)
@@ -446,11 +437,6 @@ class GaussianPolicy(Policy):
         mean, std = self.mean_std(observations)
         normal = Normal(mean, std, validate_args=False)
         return Independent(normal, 1, validate_args=False)
-
-    @torch.no_grad()
-    def mode(self, observations: Tensor | ArrayLike) -> Tensor:
-        """Return the mean."""
-        return self.mean_std(observations)[0]
 
     def noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
         """Draw standard normal numbers, d an action."""

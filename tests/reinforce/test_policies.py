@@ -84,7 +84,6 @@ def test_a_stack_holds_the_policies_that_its_generators_make_alone(kind):
         for got, wanted in (
             (log_prob[s], alone.log_prob(observations[s], actions[s])),
             (entropy[s], alone.entropy(observations[s])),
-            (stack.mode(observations)[s], alone.mode(observations[s])),
         ):
             torch.testing.assert_close(got, wanted, rtol=1e-13, atol=1e-13)
         # the sum over the stack gives each replicate its own gradient
@@ -157,7 +156,6 @@ def test_softmax_law_against_scipy():
     np.testing.assert_allclose(
         policy.entropy(x).detach(), stats.entropy(np.exp(wanted), axis=1), rtol=1e-13
     )
-    np.testing.assert_array_equal(policy.mode(x), logits.argmax(axis=1))
 
 
 @pytest.mark.parametrize("std", ["free", "network"])
@@ -170,7 +168,6 @@ def test_gaussian_law_against_scipy(std):
         policy.log_prob(x, actions).detach(), law.logpdf(actions).sum(axis=1), rtol=1e-13
     )
     np.testing.assert_allclose(policy.entropy(x).detach(), law.entropy().sum(axis=1), rtol=1e-13)
-    np.testing.assert_array_equal(policy.mode(x), mean)
 
 
 def test_the_score_has_mean_zero():
@@ -316,7 +313,6 @@ def test_non_finite_parameters_are_named(kind, bad):
         lambda: policy.sample(x, rng=rng()),
         lambda: policy.log_prob(x, actions),
         lambda: policy.entropy(x),
-        lambda: policy.mode(x),
     ):
         with pytest.raises(FloatingPointError, match=r"Policy: a .* must be finite: .* step size"):
             call()
@@ -359,10 +355,14 @@ X = np.zeros((5, 4))
 @pytest.mark.parametrize(
     ("error", "match", "call"),
     [
-        (ValueError, r"observations must have shape \(n, 4\)", lambda: SOFT.mode(np.zeros((5, 3)))),
-        (ValueError, r"observations must have shape \(n, 4\)", lambda: SOFT.mode(np.zeros(4))),
-        (ValueError, r"\(3, n, 4\)", lambda: STACK.mode(X)),
-        (ValueError, r"\(3, n, 4\)", lambda: STACK.mode(np.zeros((2, 5, 4)))),
+        (
+            ValueError,
+            r"observations must have shape \(n, 4\)",
+            lambda: SOFT.logits(np.zeros((5, 3))),
+        ),
+        (ValueError, r"observations must have shape \(n, 4\)", lambda: SOFT.logits(np.zeros(4))),
+        (ValueError, r"\(3, n, 4\)", lambda: STACK.logits(X)),
+        (ValueError, r"\(3, n, 4\)", lambda: STACK.logits(np.zeros((2, 5, 4)))),
         (TypeError, "must be integers", lambda: SOFT.log_prob(X, np.zeros(5))),
         (TypeError, "must be integers", lambda: SOFT.log_prob(X, np.zeros(5, dtype=bool))),
         (ValueError, r"lie in 0\.\.1", lambda: SOFT.log_prob(X, np.full(5, 2))),
@@ -370,7 +370,7 @@ X = np.zeros((5, 4))
         (ValueError, "shape", lambda: SOFT.log_prob(X, np.zeros(4, dtype=int))),
         (ValueError, "shape", lambda: GAUSS.log_prob(X, np.zeros(5))),
         (ValueError, "must not be NaN", lambda: GAUSS.log_prob(X, np.full((5, 2), np.nan))),
-        (FloatingPointError, "must be finite", lambda: SOFT.mode(np.full((5, 4), np.nan))),
+        (FloatingPointError, "must be finite", lambda: SOFT.logits(np.full((5, 4), np.nan))),
         (TypeError, "rng must be a Generator", lambda: SOFT.sample(X, rng=1)),
     ],
 )
