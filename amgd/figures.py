@@ -78,6 +78,7 @@ def curve(
     level: float = 0.9,
     runs: bool = False,
     diverged: int = 0,
+    possible: tuple[float, float] = (-np.inf, np.inf),
     **line: Any,
 ) -> Band:
     """Draw the mean of runs over k, with its Student-t band.
@@ -101,6 +102,8 @@ def curve(
         Draw each run faintly as well.
     diverged : int
         Number of runs that are not among the samples because they diverged; the legend says it.
+    possible : (float, float)
+        Least and most that a value can be: the band is drawn no further.
     **line
         Passed to ``ax.plot`` for the mean.
 
@@ -138,7 +141,8 @@ def curve(
         return band
     # An interval that reaches down to zero has no end on a logarithmic axis.
     low = np.maximum(band.low, band.mean / 10) if ax.get_yscale() == "log" else band.low
-    ax.fill_between(x, low, band.high, color=mean.get_color(), alpha=0.2, linewidth=0)
+    low, high = np.clip(low, *possible), np.clip(band.high, *possible)
+    ax.fill_between(x, low, high, color=mean.get_color(), alpha=0.2, linewidth=0)
     return band
 
 

@@ -10,9 +10,9 @@ import itertools
 import time
 
 import numpy as np
+from amgd.experiments.specs import FIGURE1
 
 from amgd.experiments.gridworld import run
-from amgd.experiments.specs import FIGURE1
 
 PART = 20  # episodes on which the loop is timed
 

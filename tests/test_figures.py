@@ -6,9 +6,9 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from amgd.experiments.specs import METHODS, VARIANTS
 
 from amgd import figures
-from amgd.experiments.specs import METHODS, VARIANTS
 from amgd.statistics import mean_band
 
 

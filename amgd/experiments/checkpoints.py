@@ -1,80 +1,186 @@
-r"""Checkpoints: all that the rest of one training run depends on, in one file.
+r"""Checkpoints: all that the rest of one run depends on, in one file.
 
-A checkpoint belongs to one run of one specification and is refused by any other.
+A checkpoint belongs to one run: it is refused by any other, and by the same run elsewhere.
+Elsewhere means with other code, versions or hardware, since then the first and the second half of
+the run would not be what one program gives (`amgd.experiments.provenance.changes`).
 It is written like a record, whole or not at all (`amgd.experiments.records.write_atomic`).
 The file is a zip archive of plain data and tensors: `torch.load` reads it with ``weights_only=True``,
 so that reading executes nothing, and the archive's own checksums find a torn or edited one.
+
+Plan of the module: files, the checkpoints of a task.
 """
 
 from __future__ import annotations
 
 import io
+import json
+import time
 import zipfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
+from amgd import _checks as check
+from amgd.experiments.experiment import same_identity, told
+from amgd.experiments.provenance import changes, surroundings
+from amgd.experiments.records import Record, RecordError, write_atomic
 
-from amgd.experiments.records import RecordError, write_atomic
+__all__ = ["CHANGED", "CHECKPOINTS", "NO_CHECKPOINTS", "Checkpoints", "read_checkpoint"]
 
-__all__ = ["load_checkpoint", "save_checkpoint"]
+CHECKPOINTS = "checkpoints"
+"""Folder of a record."""
+CHANGED = ("refuse", "accept", "restart")
+"""What can be done with a checkpoint from elsewhere."""
 
 
-def save_checkpoint(path: Path, owner: dict[str, Any], state: dict[str, Any]) -> None:
-    """Write the state of a run.
-
-    Parameters
-    ----------
-    path : Path
-    owner : dict
-        To what the state belongs: plain numbers and strings.
-    state : dict
-        Of one run, as `amgd.reinforce.training.Trainer.state_dict` gives it.
+# --- files -----------------------------------------------------------------------------------------
+def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
+    """Write plain data and tensors.
 
     Raises
     ------
     OSError
         If it cannot be written; an older checkpoint is unchanged.
+    """
+    import torch
+
+    file = io.BytesIO()
+    torch.save(dict(content), file)
+    write_atomic(path, file.getvalue())
+
+
+def read_checkpoint(path: Path) -> dict[str, Any] | None:
+    """Return the content of a checkpoint, or None if there is no such file.
+
+    Raises
+    ------
+    RecordError
+        If the file is torn or edited.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "plain-seed00.pt"
-    ...     save_checkpoint(path, {"seed": 0}, {"k": 7})
-    ...     load_checkpoint(path, {"seed": 0})
+    ...     content = {"identity": "{}", "rows": 7, "places": [], "state": {"k": 7}}
+    ...     write_checkpoint(path, content)
+    ...     read_checkpoint(path)["state"]
     {'k': 7}
     """
-    content = io.BytesIO()
-    torch.save({"owner": owner, "state": state}, content)
-    write_atomic(path, content.getvalue())
+    import torch
 
-
-def load_checkpoint(path: Path, owner: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the state of a run, or None if it has no checkpoint.
-
-    Raises
-    ------
-    RecordError
-        If the file is torn or edited, or belongs to another owner.
-    """
     try:
         content = io.BytesIO(path.read_bytes())
     except FileNotFoundError:
         return None
-    cure = "delete this file: the run then starts anew, and the runs that are finished stay"
     try:
         with zipfile.ZipFile(content) as archive:
             broken = archive.testzip()
         if broken is not None:
             raise zipfile.BadZipFile(f"its part {broken} has a wrong checksum")
         content.seek(0)
-        saved = torch.load(content, weights_only=True)
-        found, state = saved["owner"], dict(saved["state"])
+        found = dict(torch.load(content, weights_only=True))
+        return {name: found[name] for name in ("identity", "rows", "places", "state")}
     except Exception as error:  # there is no end to the ways in which a torn archive fails
-        raise RecordError(f"the checkpoint {path} is torn or edited: {error}; {cure}") from error
-    if found != owner:
         raise RecordError(
-            f"the checkpoint {path} belongs to another run: got {found} (expected {owner}); {cure}"
-        )
-    return state
+            f"the checkpoint {path} is torn or edited: {error}; `amgd repair` moves it aside, and "
+            "the run starts anew; the runs that are finished stay"
+        ) from error
+
+
+# --- the checkpoints of a task ---------------------------------------------------------------------
+class Checkpoints:
+    """What the runs of a task need to go on.
+
+    Parameters
+    ----------
+    folder : Path or None
+        Where they are kept; without one nothing is saved or found.
+    name : str
+        Of the variant, as the record has it.
+    identity, defaults : mapping
+        What decides the bits of these runs, see `Experiment`.
+    environment : str, optional
+        The environment whose code the runs depend on.
+    seconds : float
+        Between two checkpoints.
+    changed : {"refuse", "accept", "restart"}
+        What is done with a checkpoint from elsewhere: an error, go on and record both places, or
+        start the run anew.
+    alive : callable, optional
+        Called after each row.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None,
+        name: str,
+        identity: Mapping[str, Any],
+        defaults: Mapping[str, Any],
+        *,
+        environment: str | None = None,
+        seconds: float = 30.0,
+        changed: str = "refuse",
+        alive: Callable[[], None] | None = None,
+    ) -> None:
+        self.folder, self.name, self.seconds = folder, name, seconds
+        self.changed = check.choice("changed", changed, CHANGED)
+        self._identity, self._defaults, self._alive = identity, defaults, alive
+        self._here = surroundings(environment) if folder is not None else {}
+        self._places: dict[int, list[dict[str, Any]]] = {}
+        self._saved = time.monotonic()
+
+    def path(self, seed: int) -> Path:
+        """Return the file of a run."""
+        assert self.folder is not None
+        return self.folder / f"{Record.stem(self.name, seed)}.pt"
+
+    def places(self, seed: int) -> list[dict[str, Any]]:
+        """Return where a run takes place, and where its earlier parts did."""
+        return [*self._places.get(seed, []), self._here]
+
+    def load(self, seed: int) -> Any:
+        """Return the state of a run, or None if it has no checkpoint.
+
+        Raises
+        ------
+        RecordError
+            If the file is torn or edited, or is of another run or from elsewhere.
+        """
+        found = None if self.folder is None else read_checkpoint(self.path(seed))
+        if found is None:
+            return None
+        other = same_identity(json.loads(found["identity"]), self._identity, self._defaults)
+        if other:
+            raise RecordError(
+                f"the checkpoint {self.path(seed)} belongs to a run of another specification: "
+                f"{told(other)}; `amgd repair` moves it aside, and the run starts anew"
+            )
+        found_changes = changes(found["places"][-1], self._here)
+        different = [*found_changes.place, *found_changes.program]
+        if different and self.changed == "restart":
+            return None
+        if different and self.changed == "refuse":
+            raise RecordError(
+                f"the checkpoint {self.path(seed)} was made elsewhere: {'; '.join(different)} "
+                f"(expected no change within a run of {found['rows']} rows so far); "
+                "--restart-changed starts such runs anew, --accept-changed goes on and records both"
+            )
+        self._places[seed] = found["places"][: None if different else -1]
+        return found["state"]
+
+    def offer(self, seeds: Sequence[int], rows: int, states: Callable[[], Iterable[Any]]) -> None:
+        """Save the states of some runs, which have that many rows, if it is time."""
+        if self._alive is not None:
+            self._alive()
+        if self.folder is None or time.monotonic() - self._saved < self.seconds:
+            return
+        for seed, state in zip(seeds, states(), strict=True):
+            content = {"identity": json.dumps(self._identity), "rows": rows}
+            content |= {"places": self.places(seed), "state": state}
+            write_checkpoint(self.path(seed), content)
+        self._saved = time.monotonic()
+
+
+NO_CHECKPOINTS = Checkpoints(None, "", {}, {})
+"""For runs that start at their beginning and keep nothing."""

@@ -37,7 +37,7 @@ __all__ = ["app"]
 FAILED, USAGE, ELSEWHERE, STOPPED = 1, 2, 3, 130
 
 
-# --- the program and its errors -------------------------------------------------------------------
+# --- the program and its errors --------------------------------------------------------------------
 class _Program(TyperGroup):
     """Turns the errors that a user can mend into a line and an exit code."""
 
@@ -143,7 +143,7 @@ def main(
     """
 
 
-# --- options --------------------------------------------------------------------------------------
+# --- options ---------------------------------------------------------------------------------------
 class Preset(StrEnum):
     """Sizes of an experiment."""
 
@@ -230,7 +230,7 @@ def _known(option: str, chosen: Sequence[Any], known: list[Any], listed: str) ->
     return [one for one in known if one in chosen]
 
 
-# --- names and folders ----------------------------------------------------------------------------
+# --- names and folders -----------------------------------------------------------------------------
 def _folder(out: Path | None) -> Path:
     """Return where records are kept."""
     if out is not None:
@@ -244,7 +244,7 @@ def _suffix(preset: Preset | None) -> str:
 
 def _experiments(name: str) -> list[str]:
     """Return the experiments that a name stands for, none if it is not one."""
-    from amgd.experiments.specs import matching
+    from amgd.experiments.named import matching
 
     try:
         return matching(name)
@@ -254,7 +254,7 @@ def _experiments(name: str) -> list[str]:
 
 def _own(name: str, preset: Preset | None) -> bool:
     """Return whether a name is a file in TOML."""
-    if not name.endswith(".toml"):
+    if Path(name).suffix.lower() != ".toml":
         return False
     if preset is not None:
         raise typer.BadParameter(
@@ -268,7 +268,8 @@ def _specifications(name: str, preset: Preset | None, others: str = "") -> dict[
 
     `others` is what else the caller would have taken, for the message.
     """
-    from amgd.experiments.specs import EXPERIMENTS, from_toml, named
+    from amgd.experiments.experiment import from_toml
+    from amgd.experiments.named import EXPERIMENTS, named
 
     if _own(name, preset):
         try:
@@ -285,27 +286,33 @@ def _specifications(name: str, preset: Preset | None, others: str = "") -> dict[
     return {one + _suffix(preset): named(one, preset or Preset.paper) for one in found}
 
 
+def _places(name: str, preset: Preset | None, folder: Path) -> dict[str, tuple[Path, Any]]:
+    """Return where the records are that a name stands for, there or not, and how to read them.
+
+    A file in TOML is read through the specification that it holds, another record through its own.
+    """
+    from amgd.experiments.records import MANIFEST
+
+    if _own(name, preset):
+        return {one: (folder / one, spec) for one, spec in _specifications(name, preset).items()}
+    names = [one + _suffix(preset) for one in _experiments(name)]
+    if not names:
+        for path in (folder / name, Path(name)):
+            if (path / MANIFEST).exists():
+                return {path.name: (path, None)}
+        names = list(_specifications(name, preset, f", or a record in {folder}"))
+    return {one: (folder / one, None) for one in names}
+
+
 def _records(name: str, preset: Preset | None, out: Path | None) -> dict[str, Record]:
     """Return the records that a name stands for, by their names; each must be there."""
     from amgd.experiments.records import Record
 
-    folder = _folder(out)
-    return {one: Record(folder / one) for one in _places(name, preset, folder)}
+    places = _places(name, preset, _folder(out))
+    return {one: Record(path, spec) for one, (path, spec) in places.items()}
 
 
-def _places(name: str, preset: Preset | None, folder: Path) -> list[str]:
-    """Return the names of the records that a name stands for, whether they are there or not."""
-    from amgd.experiments.records import MANIFEST
-
-    if _own(name, preset):
-        return [Path(name).stem]
-    names = [one + _suffix(preset) for one in _experiments(name)]
-    if not names and (folder / name / MANIFEST).exists():
-        return [str(Path(name))]  # without a slash at its end
-    return names or list(_specifications(name, preset, f", or a record in {folder}"))
-
-
-# --- list -----------------------------------------------------------------------------------------
+# --- list ------------------------------------------------------------------------------------------
 @app.command("list")
 def list_(
     toml: Annotated[
@@ -329,7 +336,8 @@ def list_(
 
     Exit codes: 0, or 2 for an unknown name.
     """
-    from amgd.experiments.specs import EXPERIMENTS, named, to_toml
+    from amgd.experiments.experiment import to_toml
+    from amgd.experiments.named import EXPERIMENTS, named
 
     if toml is not None:
         specs = _specifications(toml, preset)
@@ -346,18 +354,32 @@ def list_(
 
 
 def _describe(spec: Any) -> str:
-    from amgd.experiments.specs import GridWorldSpec
-
-    if isinstance(spec, GridWorldSpec):
-        what = f"TD(0) on a grid of {spec.n} x {spec.n}, {spec.episodes} episodes"
-    else:
-        training = spec.training
-        what = f"REINFORCE on {training.environment}, {training.iterations} updates of "
-        what += f"{training.batch} episodes"
-    return f"{what}; {len(spec.variants)} variants, {spec.seeds} seeds"
+    return f"{spec.size}; {len(spec.variants)} variants, {spec.seeds} seeds"
 
 
-# --- run ------------------------------------------------------------------------------------------
+# --- run -------------------------------------------------------------------------------------------
+AcceptOption = Annotated[
+    bool,
+    typer.Option(
+        "--accept-changed",
+        help="Go on with runs that were begun with other code, versions or hardware; the record "
+        "names both.",
+    ),
+]
+RestartOption = Annotated[
+    bool, typer.Option("--restart-changed", help="Start such runs anew instead.")
+]
+
+
+def _changed(accept: bool, restart: bool) -> str:
+    """Return what is done with a checkpoint from elsewhere."""
+    if accept and restart:
+        raise typer.BadParameter(
+            "got both, expected one of them", param_hint="--accept-changed, --restart-changed"
+        )
+    return "accept" if accept else "restart" if restart else "refuse"
+
+
 @app.command()
 def run(
     names: Annotated[
@@ -393,10 +415,13 @@ def run(
             help="Seconds between two checkpoints of a run: what a kill can lose.",
         ),
     ] = 30.0,
+    accept_changed: AcceptOption = False,
+    restart_changed: RestartOption = False,
 ) -> None:
     """Run what the record of an experiment lacks.
 
     Stop it with Ctrl-C, or kill it: the same command goes on from the last checkpoints.
+    A run that was begun with other code, versions or hardware is not continued in silence.
 
     \b
     Examples:
@@ -414,6 +439,11 @@ def run(
     """
     if jobs == 0 or jobs < -1:
         raise typer.BadParameter(f"got {jobs}, expected 1, 2, ... or -1", param_hint="--jobs")
+    options = {
+        "jobs": jobs,
+        "checkpoint_seconds": checkpoint_seconds,
+        "changed": _changed(accept_changed, restart_changed),
+    }
     with _interruptible():
         try:
             specs: dict[str, Any] = {}
@@ -430,7 +460,7 @@ def run(
                 for name, spec in specs.items()
             }
             for name, spec in specs.items():
-                _run(name, spec, _folder(out) / name, *chosen[name], jobs, checkpoint_seconds)
+                _run(name, spec, _folder(out) / name, *chosen[name], options)
         except KeyboardInterrupt:
             _say("amgd: stopped; the same command goes on from the last checkpoints")
             raise typer.Exit(STOPPED) from None
@@ -442,31 +472,20 @@ def _run(
     path: Path,
     variants: list[str],
     seeds: list[int],
-    jobs: int,
-    checkpoint_seconds: float,
+    options: dict[str, Any],
 ) -> None:
     from amgd.experiments import runner
     from amgd.experiments.progress import Progress, planned_rows
     from amgd.experiments.records import MANIFEST, Record
 
     plan = planned_rows(spec, variants, seeds)
-    # `create` also says whether the record belongs to another specification.
-    record = Record.create(path, spec) if (path / MANIFEST).exists() else None
-    there = 0 if record is None else sum(stem in record.files for stem in plan)
-    _say(f"{name}: {there} of {len(plan)} runs are in {path}")
-    if record is not None and there == len(plan):
-        record.verify(unlisted=False)
-    else:
-        with Progress(name, path, plan) as progress:
-            record = runner.record(
-                spec,
-                path,
-                variants=variants,
-                seeds=seeds,
-                jobs=jobs,
-                checkpoint_seconds=checkpoint_seconds,
-                on_progress=progress,
-            )
+    # It also says whether the record belongs to another specification.
+    files = Record(path, spec).files if (path / MANIFEST).exists() else {}
+    _say(f"{name}: {sum(stem in files for stem in plan)} of {len(plan)} runs are in {path}")
+    with Progress(name, path, plan) as progress:
+        record = runner.record(
+            spec, path, variants=variants, seeds=seeds, on_progress=progress, **options
+        )
     for stem, entry in record.files.items():
         if stem in plan and entry["diverged"] is not None:
             _say(f"{name}: {stem} diverged {entry['diverged']}")
@@ -483,7 +502,7 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-# --- status ---------------------------------------------------------------------------------------
+# --- status ----------------------------------------------------------------------------------------
 @app.command()
 def status(
     name: Annotated[
@@ -508,28 +527,56 @@ def status(
 
     folder = _folder(out)
     if name is not None:
-        for one in _places(name, preset, folder):
-            if not (folder / one / MANIFEST).exists():
-                print(f"{one}: nothing is recorded in {folder / one}")
-                continue
-            record = Record(folder / one)
-            print(f"{one}: {_state(record, record.spec.variants)}")
-            for variant in record.spec.variants:
-                print(f"  {variant:<18}{_state(record, [variant])}")
-        return
-    found = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
-    if not found:
-        _say(f"amgd: no records in {folder}; `amgd run` makes them")
+        places = _places(name, preset, folder)
+    else:
+        found = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
+        places = {path.name: (path, None) for path in found}
+        if not places:
+            _say(f"amgd: no records in {folder}; `amgd run` makes them")
     broken = False
-    for path in found:
+    for one, (path, spec) in places.items():
+        if not (path / MANIFEST).exists():
+            print(f"{one}: nothing is recorded in {path}")
+            continue
         try:
-            record = Record(path)
-            print(f"{path.name:<30}{_state(record, record.spec.variants)}")
+            record = Record(path, spec)
+            state = _state(record, record.spec.variants)
         except RecordError as error:
             broken = True
             _say(f"amgd: {_line(error)}")
+            continue
+        if name is None:
+            print(f"{one:<30}{state}")
+            continue
+        print(f"{one}: {state}")
+        for variant in record.spec.variants:
+            print(f"  {variant:<18}{_state(record, [variant])}")
+        for line in _mixture(record):
+            print(f"  {line}")
     if broken:
         raise typer.Exit(FAILED)
+
+
+def _mixture(record: Record) -> list[str]:
+    """Say how the surroundings differ in which the runs were computed."""
+    from amgd.experiments.provenance import changes
+
+    counts = [
+        sum(number in entry["surroundings"] for entry in record.files.values())
+        for number in range(len(record.surroundings))
+    ]
+    used = [number for number, runs in enumerate(counts) if runs]
+    lines = []
+    for number in used[1:]:
+        found = changes(record.surroundings[used[0]], record.surroundings[number])
+        what = (
+            "; ".join([*found.place, *found.program, *found.unrecorded]) or "another commit alone"
+        )
+        lines.append(
+            f"surroundings {used[0] + 1} ({counts[used[0]]} runs, there) and {number + 1} "
+            f"({counts[number]} runs, here): {what}"
+        )
+    return lines
 
 
 def _state(record: Record, variants: Sequence[str]) -> str:
@@ -548,11 +595,14 @@ def _state(record: Record, variants: Sequence[str]) -> str:
     if entries:
         parts.append(f"{duration(sum(entry['seconds'] for entry in entries))} of computing")
         parts.append(f"last {max(entry['finished'] for entry in entries)}")
+    places = {number for entry in entries for number in entry["surroundings"]}
+    if len(places) > 1:
+        parts.append(f"mixes {len(places)} surroundings")
     return ", ".join(parts)
 
 
-# --- figure and table -----------------------------------------------------------------------------
-FORMATS = (".svg", ".png", ".pdf")
+# --- figure and table ------------------------------------------------------------------------------
+PICTURES = (".svg", ".png", ".pdf")
 
 
 @app.command()
@@ -579,6 +629,12 @@ def figure(
         ),
     ] = None,
     variants: VariantsOption = None,
+    dpi: Annotated[
+        float, typer.Option("--dpi", min=10, max=2400, help="Of a PNG: dots per inch.")
+    ] = 200,
+    width: Annotated[
+        float, typer.Option("--width", min=2, max=50, help="Of the figure, in inches.")
+    ] = 6.4,
 ) -> None:
     """Draw the learning curves of a record.
 
@@ -593,9 +649,9 @@ def figure(
     Exit codes: 0; 1 if the record cannot be drawn; 2 if the command was not understood.
     """
     records = _records(name, preset, out)
-    if to is not None and to.suffix not in FORMATS:
+    if to is not None and to.suffix.lower() not in PICTURES:
         raise typer.BadParameter(
-            f"got {to}, expected a name that ends in {', '.join(FORMATS)}", param_hint="--to"
+            f"got {to}, expected a name that ends in {', '.join(PICTURES)}", param_hint="--to"
         )
     if to is not None and len(records) > 1:
         raise typer.BadParameter(
@@ -611,11 +667,29 @@ def figure(
 
     for one, record in records.items():
         shown = None if variants is None else _chosen_variants(variants, record.spec)
-        drawn = record_figure(record, column=column, variants=shown)
+        drawn = record_figure(record, column=column, variants=shown, width=width)
         path = Path(f"{Path(one).name}.svg") if to is None else to
-        drawn.savefig(path)
+        drawn.savefig(path, dpi=dpi)
         plt.close(drawn)
         print(path)
+
+
+class Format(StrEnum):
+    """Forms of a table."""
+
+    markdown = "markdown"
+    text = "text"
+    csv = "csv"
+    latex = "latex"
+    json = "json"
+
+
+class Measure(StrEnum):
+    """What a verdict speaks of."""
+
+    mean = "mean"
+    end = "end"
+    updates = "updates"
 
 
 @app.command()
@@ -632,29 +706,68 @@ def table(
         ),
     ] = None,
     against: Annotated[
-        str, typer.Option("--against", help="The variant that the others are compared with.")
-    ] = "plain",
+        str | None,
+        typer.Option(
+            "--against",
+            help="The variant that the others are compared with.  [default: the first]",
+            show_default=False,
+        ),
+    ] = None,
+    measure: Annotated[
+        Measure,
+        typer.Option(
+            "--measure",
+            help="What the verdicts speak of: the mean over the run, its end, or the updates to "
+            "the threshold.",
+        ),
+    ] = Measure.mean,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold",
+            help="Height that counts as reached.  [default: the specification's]",
+            show_default=False,
+        ),
+    ] = None,
+    form: Annotated[
+        Format, typer.Option("--format", help="csv and json have all digits.")
+    ] = Format.markdown,
 ) -> None:
     """Print what the variants reached and how they compare.
-
-    The table is in Markdown.
 
     \b
     Examples:
         amgd table figure2-cartpole
-        amgd table figure2-cartpole --against matched
+        amgd table figure2-cartpole --against matched --measure end
+        amgd table figure2-cartpole --format json
 
     Exit codes: 0; 1 if there is no such record or nothing to compare; 2 for an unknown name.
     """
+    import json
+
     from amgd.experiments import summaries
 
-    for one, record in _records(name, preset, out).items():
-        _chosen_variants(against, record.spec, "--against")
-        found = summaries.summarise(record, column=column, against=against)
-        print(f"{one}\n\n{summaries.to_markdown(found)}\n")
+    records = _records(name, preset, out)
+    tables = {}
+    for one, record in records.items():
+        if against is not None:
+            _chosen_variants(against, record.spec, "--against")
+        found = summaries.summarise(
+            record, column=column, against=against, measure=measure, threshold=threshold
+        )
+        tables[one] = summaries.to_text(found, form)
+    if form == Format.json:  # one object, whatever the number of panels
+        print(json.dumps({one: json.loads(text) for one, text in tables.items()}, indent=1))
+        return
+    titles = len(tables) > 1 or form in (Format.markdown, Format.text)
+    for one, text in tables.items():
+        if titles:
+            comment = {Format.latex: "% ", Format.csv: "# "}.get(form, "")
+            print(f"{comment}{one}" + "\n" * (form in (Format.markdown, Format.text)))
+        print(text + "\n" * (form != Format.csv))
 
 
-# --- check ----------------------------------------------------------------------------------------
+# --- check -----------------------------------------------------------------------------------------
 @app.command()
 def check(
     name: NameArgument,
@@ -712,42 +825,120 @@ def _check(name: str, record: Record, rows: int, seeds: str, variants: str | Non
             f"nothing to compute anew: {record.path} has none of the runs asked for (expected "
             "one); `amgd status` shows what is recorded"
         )
-    places = {record.files[record.stem(v, s)]["surroundings"] for v in runs for s in runs[v]}
-    for place in (record.surroundings[number] for number in sorted(places)):
-        versions = ", ".join(f"{package} {text}" for package, text in place["versions"].items())
-        print(
-            f"{name}: recorded on {place['processor']}, {place['system']}, Python "
-            f"{place['python']}, {versions}, revision {place['revision']}"
-        )
+    places = [place for v in runs for s in runs[v] for place in record.places(record.stem(v, s))]
+    for line in dict.fromkeys(_where(place) for place in places):
+        print(f"{name}: recorded {line}")
     codes = [_compare(name, record, variant, runs[variant], rows) for variant in runs]
     return FAILED if FAILED in codes else max(codes)
 
 
+def _where(place: dict[str, Any]) -> str:
+    """Say where a run took place, of what is recorded."""
+    versions = ", ".join(f"{package} {text}" for package, text in place["versions"].items())
+    kernels = ", ".join(f"BLAS of {name} {text}" for name, text in place.get("blas", {}).items())
+    parts = (place["processor"], place["system"], f"Python {place['python']}", versions, kernels)
+    return f"on {', '.join(part for part in parts if part)}, revision {place['revision']}"
+
+
 def _compare(name: str, record: Record, variant: str, seeds: Sequence[int], rows: int) -> int:
     """Compare runs of a variant with what comes out now."""
-    from amgd.experiments.reruns import changed_places, first_difference, rerun
-    from amgd.experiments.specs import GridWorldSpec
+    from amgd.experiments.reruns import changes_since, first_difference, rerun
 
     if not seeds:
         return 0
     codes = [0]
-    compared = None if isinstance(record.spec, GridWorldSpec) else rows
     for seed, again in rerun(record, variant, seeds, rows).items():
-        recorded = record.read(variant, seed)
-        found = first_difference(recorded, again, compared)
+        n = len(next(iter(again.values())))
+        # An experiment may give more rows than asked for, and a run that diverges fewer.
+        found = first_difference(record.read(variant, seed), again, max(rows, n))
         stem = record.stem(variant, seed)
         if found is None:
-            print(f"{name}: {stem} is equal, {len(next(iter(again.values())))} rows")
+            print(f"{name}: {stem} is equal, {n} rows")
             continue
         print(
             f"{name}: {stem} differs first in row {found.row}, column {found.column}: recorded "
             f"{found.recorded!r}, now {found.again!r} (difference {found.size:.2g})"
         )
-        changes = changed_places(record, variant, seed)
-        codes.append(ELSEWHERE if changes else FAILED)
-        if changes:
+        changes = changes_since(record, variant, seed)
+        codes.append(ELSEWHERE if changes.place else FAILED)
+        if changes.place:
             _say(
-                f"amgd: {stem} was recorded elsewhere ({'; '.join(changes)}); there a chaotic run "
-                "is expected to differ"
+                f"amgd: {stem} was recorded elsewhere ({'; '.join(changes.place)}); there a chaotic "
+                "run is expected to differ"
             )
+        for line in (*changes.program, *changes.unrecorded):
+            _say(f"amgd: {stem}: {line}")
     return FAILED if FAILED in codes else max(codes)
+
+
+# --- merge and repair ------------------------------------------------------------------------------
+@app.command()
+def merge(
+    target: Annotated[
+        Path,
+        typer.Argument(metavar="TARGET", help="Folder of the record that receives the runs."),
+    ],
+    sources: Annotated[
+        list[Path],
+        typer.Argument(metavar="SOURCE", help="Folders of records; they are only read."),
+    ],
+) -> None:
+    """Copy the runs of several records into one, as after an array of jobs.
+
+    A run that two of them hold must be equal in both. What is still missing is run by `amgd run`
+    with the specification of the whole.
+
+    \b
+    Examples:
+        amgd run mine.toml --seeds 0-4 --out job-0     (one job)
+        amgd run mine.toml --seeds 5-9 --out job-1     (another)
+        amgd merge results/mine job-0/mine job-1/mine
+
+    Exit codes: 0; 1 if they do not fit together.
+    """
+    from amgd.experiments.repair import merge as put_together
+    from amgd.experiments.runner import locked
+
+    target.mkdir(parents=True, exist_ok=True)
+    with locked(target):
+        record = put_together(target, sources)
+    print(f"{target}: {len(record.files)} runs, digest {record.digest[:16]}")
+
+
+@app.command()
+def repair(
+    name: NameArgument,
+    preset: PresetOption = None,
+    out: OutOption = None,
+    jobs: Annotated[int, typer.Option("--jobs", help="Processes; -1 is one for each core.")] = -1,
+    rerun: Annotated[
+        bool,
+        typer.Option("--rerun/--no-rerun", help="Run again what had to be set aside."),
+    ] = True,
+) -> None:
+    """Mend a record: set torn files aside and run them again.
+
+    Files that are torn, edited or belong to nothing are moved to the folder "set-aside" in the
+    record; nothing is deleted. The runs that are lost by that, and a lost tuning, are computed
+    again. The manifest of an older version is rewritten; no other file changes by that.
+
+    \b
+    Examples:
+        amgd repair figure2-cartpole
+        amgd repair figure1 --no-rerun
+
+    Exit codes: 0; 1 if it failed; 2 for an unknown name.
+    """
+    from amgd.experiments.repair import recompute
+    from amgd.experiments.repair import repair as mend
+    from amgd.experiments.runner import locked
+
+    with _interruptible():
+        for one, (path, spec) in _places(name, preset, _folder(out)).items():
+            with locked(path):
+                record, done, lost = mend(path)
+            for line in done:
+                print(f"{one}: {line}")
+            if rerun:
+                record = recompute(path, record.spec if spec is None else spec, lost, jobs=jobs)
+            print(f"{path}: {len(record.files)} runs, digest {record.digest[:16]}")

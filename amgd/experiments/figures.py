@@ -7,21 +7,16 @@ from collections.abc import Sequence
 from copy import copy
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 
 from amgd import _checks as check
 from amgd.experiments.records import Curves, Record
-from amgd.experiments.specs import GridWorldSpec
-from amgd.experiments.summaries import (
-    default_column,
-    quantity,
-    task_name,
-    until_divergence,
-    variant_name,
-)
+from amgd.experiments.summaries import until_divergence, variant_name
 from amgd.figures import STYLE, curve, legend_below, line_style, run_count
+from amgd.statistics import Band
 
 __all__ = ["record_figure"]
 
@@ -36,6 +31,7 @@ def record_figure(
     variants: Sequence[str] | None = None,
     runs: bool = True,
     ax: Axes | None = None,
+    width: float = WIDTH,
 ) -> Figure:
     """Draw the learning curves of a record, finished or growing.
 
@@ -43,7 +39,7 @@ def record_figure(
     seeds have a small panel for each variant below the common one, unless `ax` is given or there is
     one variant.
     The legend says n and how many runs diverged; those are drawn faintly up to a cross and are in
-    no mean.
+    no mean. A curve that equals an earlier one is said to be hidden. Bands end where the task does.
 
     Parameters
     ----------
@@ -56,7 +52,10 @@ def record_figure(
     runs : bool
         Draw every seed.
     ax : matplotlib Axes, optional
-        Where to draw, in the style in force; default is a new figure in the book's style.
+        Where to draw, in the style in force; default is a new figure in the book's style, which
+        also names the band.
+    width : float
+        Of a new figure, in inches.
 
     Returns
     -------
@@ -75,7 +74,7 @@ def record_figure(
     >>> import tempfile
     >>> import matplotlib.pyplot as plt
     >>> import numpy as np
-    >>> from amgd.experiments.specs import named
+    >>> from amgd.experiments.named import named
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     record = Record.create(folder, named("figure1-grid10", "smoke"))
     ...     for seed in range(2):
@@ -83,10 +82,10 @@ def record_figure(
     ...         record.add("plain", seed, rows, 0.1)
     ...     figure = record_figure(record)
     >>> figure.axes[0].get_legend_handles_labels()[1], figure.axes[0].get_yscale()
-    (['TD(0) (n = 2)'], 'log')
+    (['TD(0) (n = 2)', '90% Student-t band of the mean'], 'log')
     >>> plt.close(figure)
     """
-    column = default_column(record) if column is None else column
+    column = record.spec.column if column is None else column
     chosen = _recorded(record, variants)
     curves = [record.curves(variant, column) for variant in chosen]
     if ax is not None:
@@ -94,19 +93,19 @@ def record_figure(
         return ax.figure if isinstance(ax.figure, Figure) else ax.figure.figure
     with plt.style.context(STYLE):
         if not runs or len(chosen) == 1:
-            figure, ax = plt.subplots(figsize=(WIDTH, _height(len(chosen))))
-            _draw_all(ax, record, curves, runs)
+            figure, ax = plt.subplots(figsize=(width, _height(len(chosen))))
+            _draw_all(ax, record, curves, runs, named=True)
         else:
-            figure = _with_panels(record, curves)
+            figure = _with_panels(record, curves, width)
     return figure
 
 
 def _height(variants: int) -> float:
     """Return the height of the main panel with a legend of two columns, in inches."""
-    return 3.9 + 0.2 * ((variants + 2) // 2)
+    return 3.9 + 0.2 * ((variants + 3) // 2)
 
 
-def _with_panels(record: Record, drawn: Sequence[Curves]) -> Figure:
+def _with_panels(record: Record, drawn: Sequence[Curves], width: float) -> Figure:
     """Draw means and bands together, and below them the seeds of each variant on their own.
 
     Seventy faint curves in one panel hide the seven that matter.
@@ -114,41 +113,59 @@ def _with_panels(record: Record, drawn: Sequence[Curves]) -> Figure:
     rows = math.ceil(len(drawn) / MOST_COLUMNS)
     columns = math.ceil(len(drawn) / rows)
     heights = [_height(len(drawn)), *[PANEL] * rows]
-    figure = plt.figure(figsize=(WIDTH, sum(heights)))
+    figure = plt.figure(figsize=(width, sum(heights)))
     grid = figure.add_gridspec(1 + rows, columns, height_ratios=heights)
-    _draw_all(figure.add_subplot(grid[0, :]), record, drawn, runs=False)
-    log = quantity(drawn[0].column).log
+    _draw_all(figure.add_subplot(grid[0, :]), record, drawn, runs=False, named=True)
+    what = record.spec.quantity(drawn[0].column)
     first = None
     for i, curves in enumerate(drawn):
         row, place = divmod(i, columns)
         panel = figure.add_subplot(grid[1 + row, place], sharex=first, sharey=first)
         if first is None:
             first = panel
-            panel.set_yscale("log" if log else "linear")
+            panel.set_yscale("log" if what.log else "linear")
             few = MaxNLocator(3, steps=[1, 2, 5, 10])
             panel.xaxis.set_major_locator(few)
-            panel.yaxis.set_major_locator(LogLocator(numticks=4) if log else copy(few))
+            panel.yaxis.set_major_locator(LogLocator(numticks=4) if what.log else copy(few))
             panel.minorticks_off()
         _draw(panel, record, curves, runs=True)
         panel.set_title(variant_name(record, curves.variant), fontsize="x-small")
         panel.tick_params(labelsize="x-small", labelleft=place == 0)
+        if place == 0:
+            panel.set_ylabel(what.label, fontsize="x-small")
+        if i + columns >= len(drawn):
+            panel.set_xlabel(record.spec.counter, fontsize="x-small")
     return figure
 
 
-def _draw_all(ax: Axes, record: Record, drawn: Sequence[Curves], runs: bool) -> None:
-    """Draw all variants in one panel, with axis labels, title and legend."""
+def _draw_all(
+    ax: Axes, record: Record, drawn: Sequence[Curves], runs: bool, named: bool = False
+) -> None:
+    """Draw all variants in one panel, with axis labels, title and legend; perhaps name the band."""
     column = drawn[0].column
-    what = quantity(column)
+    what = record.spec.quantity(column)
     ax.set(
-        xlabel="episode" if isinstance(record.spec, GridWorldSpec) else "updates $k$",
+        xlabel=record.spec.counter,
         ylabel=what.label,
         yscale="log" if what.log else "linear",
-        title=task_name(record),
+        title=record.spec.task,
     )
-    for curves in drawn:
-        _draw(ax, record, curves, runs)
-    threshold = getattr(record.spec, "threshold", None)
-    if threshold is not None and column == "evaluation_return":
+    bands = []
+    for i, curves in enumerate(drawn):
+        same = [c.variant for c in drawn[:i] if np.array_equal(c.samples, curves.samples)]
+        hidden = f", equal to {record.spec.words(same[0])}" if same and curves.seeds else ""
+        bands.append(_draw(ax, record, curves, runs, hidden))
+    if named:
+        cut = any(
+            band is not None
+            and band.n > 1
+            and ((band.low < what.least) | (band.high > what.most)).any()
+            for band in bands
+        )
+        label = "90% Student-t band of the mean" + ", cut at what is possible" * cut
+        ax.fill_between([], [], [], color="0.4", alpha=0.2, linewidth=0, label=label)
+    threshold = record.spec.threshold
+    if threshold is not None and column == record.spec.column:
         ax.axhline(threshold, color="0.4", linewidth=1.0, zorder=1, label=f"solved: {threshold:g}")
     legend_below(ax)
 
@@ -167,14 +184,17 @@ def _recorded(record: Record, variants: Sequence[str] | None) -> list[str]:
     return found
 
 
-def _draw(ax: Axes, record: Record, curves: Curves, runs: bool) -> None:
-    name, style = variant_name(record, curves.variant), line_style(curves.variant)
-    lost = len(curves.diverged)
+def _draw(ax: Axes, record: Record, curves: Curves, runs: bool, hidden: str = "") -> Band | None:
+    """Draw the runs of a variant and return the band, if there is one."""
+    name, style = variant_name(record, curves.variant) + hidden, line_style(curves.variant)
+    what, lost, band = record.spec.quantity(curves.column), len(curves.diverged), None
     if curves.seeds:
-        curve(ax, curves.k, curves.samples, label=name, runs=runs, diverged=lost, **style)
+        options = {"runs": runs, "diverged": lost, "possible": (what.least, what.most), **style}
+        band = curve(ax, curves.k, curves.samples, label=name, **options)
     else:
         ax.plot([], [], label=f"{name} ({run_count(0, lost)})", **style)
     for seed in curves.diverged if runs else ():
         k, values = until_divergence(record, curves, seed)
         ax.plot(k, values, color=style["color"], alpha=0.4, linewidth=0.5, linestyle="-", zorder=1)
         ax.plot(k[-1:], values[-1:], "x", color=style["color"], markersize=5)
+    return band

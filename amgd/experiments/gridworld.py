@@ -1,4 +1,4 @@
-r"""Run the grid world of Figure 1 and compare its methods.
+r"""Figure 1: TD(0) and TD(0)-Acc on the grid world, in every reading of what the paper leaves open.
 
 **Streams.** Seed i of the reported runs draws its training episodes from the spawn key
 (TRAINING, i) and its test episodes from (TEST, i); the grids are tried on (TUNING, i).
@@ -8,64 +8,358 @@ All methods see the same training and test episodes: their differences are paire
 
 **Divergence.** A seed that diverges is named with its episode and has no curve. It is left out of
 means, and out of both sides of a paired comparison; a comparison says so by a word.
+
+Plan of the module: the specification and its readings, all methods on shared episodes, random
+streams, comparisons.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from amgd import _checks as check
-from amgd._checks import FloatArray, IntArray
+from amgd.descent.steps import StepSizes, theorem3_printed
 from amgd.errors import Diverged
-from amgd.experiments.specs import GridWorldSpec
-from amgd.statistics import paired_difference
+from amgd.experiments.experiment import (
+    Experiment,
+    Outcome,
+    Quantity,
+    Tuning,
+    check_rates,
+    check_variants,
+    plain_fields,
+)
+from amgd.experiments.verdicts import Comparison, Runs, compare_runs
 from amgd.td import (
+    GridWorld,
     TDProblem,
     TDRun,
     decaying,
+    fourier_features,
     matched,
     neu_area,
     td0,
     td0_accelerated,
 )
+from amgd.td.gridworld import GOALS, REWARDS
+from amgd.td.learning import update_and_count
+
+if TYPE_CHECKING:
+    from amgd.experiments.checkpoints import Checkpoints
 
 __all__ = [
-    "Comparison",
+    "FIGURE1",
+    "METHODS",
     "Curve",
     "GridWorldResult",
+    "GridWorldSpec",
     "ReadingRow",
-    "Tuning",
     "compare",
+    "figure1_readings",
     "readings_table",
     "run",
 ]
 
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
-TRAINING, TEST, TUNING, SIGN_FLIPS = range(4)  # first number of the spawn keys
+TRAINING, TEST, TUNING = range(3)  # first number of the spawn keys
+
+# --- the specification -----------------------------------------------------------------------------
+WORDS = {
+    "plain": "TD(0)",
+    "accelerated": "TD(0)-Acc",
+    "matched": "TD(0) with matched steps",
+    "tuned": "tuned TD(0)",
+    "tuned_accelerated": "tuned TD(0)-Acc",
+}
+METHODS = tuple(WORDS)
+FEATURES = ("three", "order", "product")
+LAWS = ("episode", "uniform")
 
 
-@dataclass(frozen=True)
-class Tuning:
-    """What a grid gave on the tuning seeds.
+@dataclass(frozen=True, kw_only=True)
+class GridWorldSpec(Experiment):
+    r"""One panel of Figure 1: TD(0) and TD(0)-Acc on the grid.
 
-    Attributes
+    Parameters
     ----------
-    tried : tuple of str
-        The steps, such as "0.03", "0.3/k" or "delta 0.1".
-    areas : tuple of float
-        Mean area under the exact NEU; infinite if a seed diverged.
-    best : str
-        The one with the smallest area.
+    n : int
+        Cells on a side. An episode has 10 n steps.
+    episodes : int
+        Training episodes of a run.
+    goal, reward
+        As for `amgd.td.GridWorld`. The paper does not say; the default ends the episode at the
+        goal and gives -1 for each step.
+    features : {"three", "order", "product"}
+        Fourier features: :math:`1, \cos\pi x, \cos\pi y`; all of order 3,
+        :math:`\cos\pi(ix+jy)`; or their product form :math:`\cos(\pi ix)\cos(\pi jy)`.
+    coordinates : {"midpoint", "unit"}
+        As for `amgd.td.fourier_features`.
+    discount : float in [0, 1)
+    law : {"episode", "uniform"}
+        Law of the states under which the NEU is measured: the one of the truncated episodes, or
+        equal weights for all cells. What is learned does not depend on it.
+    mu : float or {"episode", "uniform"}
+        Modulus in the steps of TD(0)-Acc. A name stands for the smallest eigenvalue of the
+        symmetric part of A under that law.
+    delta : float
+        Scale of the steps of TD(0)-Acc.
+    denominator : {"k", "k+1"}
+        What their gamma is divided by, see `amgd.descent.steps.theorem3_printed`.
+    update, count
+        As for `amgd.td.td0`.
+    rate : float
+        Step of plain TD(0).
+    rates, scales : tuple of float
+        The grid of tuned TD(0): constant steps, and steps scale / k.
+    deltas : tuple of float
+        The grid of tuned TD(0)-Acc, of the same size.
+    variants : tuple of str
+        Which of `METHODS` to run, in this order.
+    record : int
+        Episodes between two records.
+    test_episodes : int
+        Episodes from which the paper estimates the NEU at each record.
+    seeds, tuning_seeds : int
+        Independent runs that are reported, and other ones on which the grids are tried.
+    seed : int
+        Entropy of all random streams.
+    limit : float
+        A run whose iterate reaches this size has diverged.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a field has the wrong type or range, or if the two grids differ in size although both
+        tuned methods are asked for: the one with more tries would win by its tries.
+
+    Examples
+    --------
+    >>> spec = GridWorldSpec(n=10, episodes=1000)
+    >>> spec.length, spec.steps().gamma(1)
+    (100, 0.1)
+    >>> round(GridWorldSpec(n=10, episodes=1000, mu="episode").modulus, 6)
+    0.035933
     """
 
-    tried: tuple[str, ...]
-    areas: tuple[float, ...]
-    best: str
+    kind: ClassVar[str] = "gridworld"
+    column: ClassVar[str] = "neu"
+    counter: ClassVar[str] = "episode"
+    quantities: ClassVar[Mapping[str, Quantity]] = {
+        "neu": Quantity("exact NEU", "smaller", log=True, least=0.0),
+        "neu_estimate": Quantity("estimated NEU", "smaller", log=True, least=0.0),
+    }
+
+    n: int
+    episodes: int
+    goal: str = "absorbing"
+    reward: str = "step"
+    features: str = "three"
+    coordinates: str = "midpoint"
+    discount: float = 0.9
+    law: str = "episode"
+    mu: float | str = 1.0
+    delta: float = 0.1
+    denominator: str = "k+1"
+    update: str = "transition"
+    count: str = "episode"
+    rate: float = 0.001
+    rates: tuple[float, ...] = (0.001, 0.003, 0.01, 0.03, 0.1)
+    scales: tuple[float, ...] = (0.1, 0.3, 1.0, 3.0, 10.0)
+    deltas: tuple[float, ...] = (0.003, 0.01, 0.03, 0.06, 0.1, 0.15, 0.3, 0.6, 1.0, 3.0)
+    variants: tuple[str, ...] = METHODS[:4]
+    record: int = 10
+    test_episodes: int = 10
+    seeds: int = 10
+    tuning_seeds: int = 10
+    seed: int = 0
+    limit: float = 1e6
+
+    def __post_init__(self) -> None:
+        """Check every field; keep sequences as tuples."""
+
+        def put(name: str, value: object) -> None:  # 1.0 for 1: equal specifications hash alike
+            object.__setattr__(self, name, value)
+
+        put("n", check.integer("n", self.n, 2, "a grid needs a start and a goal"))
+        least = {"episodes": 1, "record": 1, "test_episodes": 1, "seeds": 2, "tuning_seeds": 1}
+        for name, bound in least.items():
+            put(name, check.integer(name, getattr(self, name), bound, "it counts runs or episodes"))
+        put("seed", check.integer("seed", self.seed, 0, "it is the entropy of the random streams"))
+        options = {
+            "goal": GOALS,
+            "reward": REWARDS,
+            "features": FEATURES,
+            "coordinates": ("midpoint", "unit"),
+            "law": LAWS,
+            "denominator": ("k", "k+1"),
+        }
+        for name, names in options.items():
+            check.choice(name, getattr(self, name), names)
+        update_and_count(self.update, self.count)
+        put("discount", check.discount_factor(self.discount))
+        if isinstance(self.mu, str):
+            check.choice("mu", self.mu, LAWS)
+        else:
+            put("mu", check.positive("mu", self.mu, "it divides the steps of TD(0)-Acc"))
+        for name in ("delta", "rate", "limit"):
+            put(name, check.positive(name, getattr(self, name), "steps and sizes are above 0"))
+        for name in ("rates", "scales", "deltas"):
+            put(name, check_rates(name, getattr(self, name)))
+        put("variants", check_variants(self.variants, METHODS))
+        tries = len(self.rates) + len(self.scales)
+        if "tuned" in self.variants and tries == 0:
+            raise ValueError(
+                "nothing to tune: rates and scales are both empty (expected a grid); "
+                'list some or drop "tuned" from variants'
+            )
+        if {"tuned", "tuned_accelerated"} <= set(self.variants) and tries != len(self.deltas):
+            raise ValueError(
+                f"the grids differ in size: got {tries} steps for TD(0) and {len(self.deltas)} "
+                "deltas for TD(0)-Acc (expected as many); a fair comparison tries as often for both"
+            )
+
+    @property
+    def task(self) -> str:
+        """The grid in words."""
+        return f"grid world, {self.n} × {self.n}"
+
+    @property
+    def rows(self) -> int:
+        """Records of a run, the start among them."""
+        return 1 + -(-self.episodes // self.record)
+
+    @property
+    def size(self) -> str:
+        """How much it is, in words."""
+        return f"TD on a {self.n} x {self.n} grid, {self.episodes} episodes"
+
+    @property
+    def length(self) -> int:
+        """Steps of an episode, the paper's 10 n."""
+        return 10 * self.n
+
+    @property
+    def modulus(self) -> float:
+        """The number that `mu` stands for."""
+        return self.problem(self.mu).mu if isinstance(self.mu, str) else self.mu
+
+    def problem(self, law: str | None = None) -> TDProblem:
+        """Return the exact system of this reading, under `law` if one is given."""
+        law = self.law if law is None else law
+        basis: dict[str, Any] = {"coordinates": self.coordinates}
+        if self.features != "three":
+            basis.update(kind="order", product=self.features == "product")
+        return TDProblem.from_gridworld(
+            GridWorld(self.n, goal=self.goal, reward=self.reward),
+            fourier_features(self.n, **basis),
+            self.discount,
+            law="episode" if law == "episode" else np.full(self.n**2, 1.0 / self.n**2),
+            length=self.length,
+        )
+
+    def steps(self, delta: float | None = None) -> StepSizes:
+        """Return the steps of TD(0)-Acc, with another delta if one is given."""
+        scale = self.delta if delta is None else delta
+        return theorem3_printed(self.modulus, self.denominator, scale)  # type: ignore[arg-type]
+
+    def words(self, variant: str, *, tex: bool = True) -> str:
+        """Return the name of a method."""
+        return WORDS[variant]
+
+    def tunes(self, variant: str) -> bool:
+        """Whether a method tries a grid, inside its run."""
+        return variant.startswith("tuned")
+
+    def identity(self, variant: str, rate: float | None = None) -> dict[str, Any]:
+        """Return all that decides the bits of a run of a method besides its seed."""
+        others = {name for names in _OWN_FIELDS.values() for name in names}
+        without = ("variants", "seeds", *(others - set(_OWN_FIELDS[variant])))
+        return {"kind": self.kind, "method": variant} | plain_fields(self, without)
+
+    def groups(
+        self, seeds: Sequence[int], done: Mapping[int, int], workers: int
+    ) -> list[tuple[int, ...]]:
+        """Run all seeds of a method together: it takes a second or two."""
+        return [tuple(seeds)] if seeds else []
+
+    def run(
+        self, variant: str, seeds: Sequence[int], rate: float | None, checkpoints: Checkpoints
+    ) -> Iterator[Outcome]:
+        """Run some seeds of a method on their episodes."""
+        begin = time.perf_counter()
+        curve = run(replace(self, variants=(variant,)), seeds=seeds)[variant]
+        seconds = (time.perf_counter() - begin) / len(seeds)
+        for seed in seeds:
+            lost = f"in episode {curve.diverged[seed]}" if seed in curve.diverged else None
+            yield Outcome(seed, curve.columns(seed), seconds, lost, curve.tuning)
 
 
+# What decides the bits of some methods and not of the others.
+_OWN_FIELDS: dict[str, tuple[str, ...]] = {
+    "plain": ("rate",),
+    "accelerated": ("mu", "delta", "denominator"),
+    "matched": ("mu", "delta", "denominator"),
+    "tuned": ("rates", "scales", "tuning_seeds"),
+    "tuned_accelerated": ("mu", "denominator", "deltas", "tuning_seeds"),
+}
+
+
+FIGURE1 = (GridWorldSpec(n=10, episodes=1000), GridWorldSpec(n=50, episodes=500))
+"""The two panels of the paper's Figure 1 in the book's reading."""
+
+
+def figure1_readings(spec: GridWorldSpec) -> dict[str, GridWorldSpec]:
+    """Return `spec` and the other readings of what the paper leaves open, one change each.
+
+    Parameters
+    ----------
+    spec : GridWorldSpec
+        The reading from which the others depart. A change that it already contains is left out.
+
+    Returns
+    -------
+    dict of str to GridWorldSpec
+        The first entry is "as above".
+
+    Examples
+    --------
+    >>> list(figure1_readings(FIGURE1[0]))[:3]
+    ['as above', 'reward 0, +1 at the goal', 'the goal is an ordinary cell']
+    """
+    changes: dict[str, dict[str, Any]] = {
+        "reward 0, +1 at the goal": {"reward": "goal"},
+        "the goal is an ordinary cell": {"goal": "ordinary"},
+        "the goal leads back to the start": {"goal": "reset"},
+        "16 features, order 3": {"features": "order"},
+        "16 features, product basis": {"features": "product"},
+        "coordinates from 0 to 1": {"coordinates": "unit"},
+        "mu of the uniform law": {"mu": "uniform"},
+        "mu of the episodes": {"mu": "episode"},
+        "delta 1": {"delta": 1.0},
+        "gamma over k": {"denominator": "k"},
+        "one update an episode": {"update": "episode"},
+        "k counts transitions": {"count": "transition"},
+        "NEU under the uniform law": {"law": "uniform"},
+    }
+    readings = {"as above": spec}
+    for name, change in changes.items():
+        if all(getattr(spec, field) == value for field, value in change.items()):
+            continue
+        if change.get("count") == "transition" and spec.update == "episode":
+            continue
+        readings[name] = replace(spec, **change)
+    return readings
+
+
+# --- all methods on shared episodes ----------------------------------------------------------------
 @dataclass(frozen=True)
 class Curve:
     """The learning curves of one method.
@@ -73,7 +367,7 @@ class Curve:
     Attributes
     ----------
     method : str
-        One of `amgd.experiments.specs.METHODS`.
+        One of `METHODS`.
     step : str
         The step that was used, in words.
     episodes : ndarray of int64, shape (n_rec,)
@@ -101,6 +395,15 @@ class Curve:
     diverged: Mapping[int, int]
     tuning: Tuning | None = None
 
+    def columns(self, seed: int) -> dict[str, NDArray[Any]]:
+        """Return what is recorded of a seed: no rows if it diverged."""
+        names = ("episode", "neu", "neu_estimate", *_thetas(self.theta))
+        if seed in self.diverged:
+            return {name: np.zeros(0) for name in names}
+        i = self.seeds.index(seed)
+        values = (self.episodes, self.neu[i], self.neu_estimate[i], *self.theta[i].T)
+        return dict(zip(names, values, strict=True))
+
     @property
     def area(self) -> FloatArray:
         """Mean of the exact NEU over the records after the first, shape (n,)."""
@@ -110,6 +413,10 @@ class Curve:
     def area_estimate(self) -> FloatArray:
         """The same of the estimated NEU."""
         return np.asarray(self.neu_estimate[:, 1:].mean(axis=1))
+
+
+def _thetas(theta: FloatArray) -> list[str]:
+    return [f"theta{i}" for i in range(theta.shape[-1])]
 
 
 @dataclass(frozen=True)
@@ -125,17 +432,19 @@ class GridWorldResult:
         if method not in self.curves:
             raise KeyError(
                 f"{method!r} was not run: this result has {list(self.curves)}; "
-                "add it to methods of the specification"
+                "add it to variants of the specification"
             )
         return self.curves[method]
 
 
-def run(spec: GridWorldSpec) -> GridWorldResult:
+def run(spec: GridWorldSpec, seeds: Sequence[int] | None = None) -> GridWorldResult:
     """Run all methods of a specification on shared episodes.
 
     Parameters
     ----------
     spec : GridWorldSpec
+    seeds : sequence of int, optional
+        Default is 0, ..., spec.seeds - 1.
 
     Returns
     -------
@@ -156,21 +465,23 @@ def run(spec: GridWorldSpec) -> GridWorldResult:
     >>> result["tuned"].tuning.best in result["tuned"].tuning.tried
     True
     """
-    check.instance("spec", spec, GridWorldSpec, "such as amgd.experiments.specs.FIGURE1[0]")
+    check.instance("spec", spec, GridWorldSpec, "such as FIGURE1[0]")
     problem = spec.problem()
-    paths = _training_paths(spec, problem, TRAINING, spec.seeds)
-    test_systems = _test_systems(spec, problem)
-    needs_grid = {"tuned", "tuned_accelerated"} & set(spec.methods)
-    tuning_paths = _training_paths(spec, problem, TUNING, spec.tuning_seeds) if needs_grid else None
+    numbers = range(spec.seeds) if seeds is None else seeds
+    paths = _training_paths(spec, problem, TRAINING, numbers)
+    test_systems = {seed: _test_system(spec, problem, seed) for seed in numbers}
+    tuning_paths = None
+    if any(spec.tunes(method) for method in spec.variants):
+        tuning_paths = _training_paths(spec, problem, TUNING, range(spec.tuning_seeds))
     curves = {}
-    for method in spec.methods:
+    for method in spec.variants:
         candidates = _candidates(spec, problem, method)
         tuning = None
         (step,) = candidates if len(candidates) == 1 else ("",)
-        if tuning_paths is not None and method in needs_grid:
+        if tuning_paths is not None and spec.tunes(method):
             tuning = _tune(problem, candidates, tuning_paths)
             step = tuning.best
-        finished, diverged = _run_seeds(candidates[step], paths)
+        finished, diverged = _run_seeds(candidates[step], paths, numbers)
         curves[method] = _curve(problem, method, step, finished, diverged, test_systems, tuning)
     return GridWorldResult(spec, problem, curves)
 
@@ -207,22 +518,23 @@ def _candidates(spec: GridWorldSpec, problem: TDProblem, method: str) -> dict[st
     return {f"delta {delta:g}": accelerated(delta) for delta in spec.deltas}
 
 
-def _run_seeds(learn: Learner, paths: IntArray) -> tuple[dict[int, TDRun], dict[int, int]]:
+def _run_seeds(
+    learn: Learner, paths: IntArray, seeds: Sequence[int]
+) -> tuple[dict[int, TDRun], dict[int, int]]:
     """Run all seeds together, or one by one if some diverge.
 
     Returns the runs of the seeds that finished, and the episode of divergence of the others.
     """
-    seeds = range(paths.shape[1])
     try:
         together = learn(paths)
     except Diverged:
         pass
     else:
-        return {seed: _row(together, seed) for seed in seeds}, {}
+        return {seed: _row(together, i) for i, seed in enumerate(seeds)}, {}
     finished, diverged = {}, {}
-    for seed in seeds:
+    for i, seed in enumerate(seeds):
         try:
-            finished[seed] = _row(learn(paths[:, [seed]]), 0)
+            finished[seed] = _row(learn(paths[:, [i]]), 0)
         except Diverged as error:
             diverged[seed] = error.k
     return finished, diverged
@@ -239,11 +551,11 @@ def _curve(
     step: str,
     finished: dict[int, TDRun],
     diverged: dict[int, int],
-    test_systems: list[tuple[FloatArray, FloatArray]],
+    test_systems: Mapping[int, tuple[FloatArray, FloatArray]],
     tuning: Tuning | None,
 ) -> Curve:
     """Evaluate the runs of a method."""
-    n_rec = len(test_systems[0][1])
+    n_rec = len(next(iter(test_systems.values()))[1])
     theta = np.empty((len(finished), n_rec, problem.dim))
     estimate = np.empty((len(finished), n_rec))
     episodes = np.zeros(n_rec, dtype=np.int64)
@@ -269,8 +581,7 @@ def _tune(problem: TDProblem, candidates: dict[str, Learner], paths: IntArray) -
             f"no step is stable: all of {list(candidates)} diverge (expected one that does not); "
             "add smaller ones to the grid"
         )
-    names = tuple(candidates)
-    return Tuning(names, tuple(areas), names[int(np.argmin(areas))])
+    return Tuning(tuple(candidates), tuple(areas))
 
 
 # Random streams -----------------------------------------------------------------------------------
@@ -278,53 +589,24 @@ def _rng(spec: GridWorldSpec, *key: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(spec.seed, spawn_key=key))
 
 
-def _training_paths(spec: GridWorldSpec, problem: TDProblem, purpose: int, seeds: int) -> IntArray:
+def _training_paths(
+    spec: GridWorldSpec, problem: TDProblem, purpose: int, seeds: Iterable[int]
+) -> IntArray:
     """Draw the episodes of each seed, shape (episodes, seeds, length + 1)."""
-    drawn = [
-        problem.sample_episodes(spec.episodes, rng=_rng(spec, purpose, i)) for i in range(seeds)
-    ]
+    drawn = [problem.sample_episodes(spec.episodes, rng=_rng(spec, purpose, i)) for i in seeds]
     return np.concatenate(drawn, axis=1)
 
 
-def _test_systems(spec: GridWorldSpec, problem: TDProblem) -> list[tuple[FloatArray, FloatArray]]:
-    """Estimate A and b for each seed (list) and record (first axis) from fresh test episodes."""
-    n_rec = 1 + -(-spec.episodes // spec.record)
-    systems = []
-    for i in range(spec.seeds):
-        drawn = problem.sample_episodes(
-            n_rec, rng=_rng(spec, TEST, i), replicates=spec.test_episodes
-        )
-        systems.append(problem.pooled_system(drawn))
-    return systems
+def _test_system(
+    spec: GridWorldSpec, problem: TDProblem, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """Estimate A and b at each record (first axis) from fresh test episodes of a seed."""
+    rng = _rng(spec, TEST, seed)
+    drawn = problem.sample_episodes(spec.rows, rng=rng, replicates=spec.test_episodes)
+    return problem.pooled_system(drawn)
 
 
-# Comparisons --------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Comparison:
-    """One method against another on the seeds that both finished.
-
-    Attributes
-    ----------
-    first, second : str
-    ratio : float
-        Mean area of the first over that of the second; NaN if fewer than two seeds are left.
-    p_value : float
-        Two-sided paired sign-flip test of equal areas; NaN likewise.
-    n : int
-        Seeds compared.
-    word : str
-        "better", "worse" (of the first, p at most `alpha`), "no difference" seen; or, if a method
-        diverged on some seed, "diverges", "the other diverges", "both diverge".
-    """
-
-    first: str
-    second: str
-    ratio: float
-    p_value: float
-    n: int
-    word: str
-
-
+# --- comparisons -----------------------------------------------------------------------------------
 def compare(
     result: GridWorldResult,
     first: str,
@@ -347,37 +629,19 @@ def compare(
 
     Examples
     --------
-    >>> result = run(GridWorldSpec(n=5, episodes=100, seeds=8, methods=("plain", "matched")))
+    >>> result = run(GridWorldSpec(n=5, episodes=100, seeds=8, variants=("plain", "matched")))
     >>> found = compare(result, "matched", "plain")
     >>> found.word, found.n, found.p_value  # the smallest p-value of 8 pairs
     ('better', 8, 0.0078125)
     """
     check.choice("measure", measure, ("exact", "estimate"))
-    check.real("alpha", alpha, "0.05 is usual", "(0, 1)")
-    a, b = result[first], result[second]
-    shared = [seed for seed in a.seeds if seed in b.seeds]
-    ratio = p_value = np.nan
-    word = "no difference"
-    if len(shared) >= 2:
-        area_a, area_b = (_areas(curve, shared, measure) for curve in (a, b))
-        if area_b.mean() > 0.0:
-            ratio = float(area_a.mean() / area_b.mean())
-        rng = _rng(result.spec, SIGN_FLIPS)
-        p_value = paired_difference(area_a, area_b, rng=rng).p_value
-        if p_value <= alpha:
-            word = "better" if area_a.mean() < area_b.mean() else "worse"
-    if a.diverged or b.diverged:
-        word = "both diverge"
-        if not b.diverged:
-            word = "diverges"
-        elif not a.diverged:
-            word = "the other diverges"
-    return Comparison(first, second, ratio, p_value, len(shared), word)
+    pair = _runs(result[first], measure), _runs(result[second], measure)
+    return compare_runs({"": pair}, better="smaller", alpha=alpha)[""]
 
 
-def _areas(curve: Curve, seeds: list[int], measure: str) -> FloatArray:
-    area = curve.area if measure == "exact" else curve.area_estimate
-    return area[[curve.seeds.index(seed) for seed in seeds]]
+def _runs(curve: Curve, measure: str = "exact") -> Runs:
+    areas = curve.area if measure == "exact" else curve.area_estimate
+    return Runs(dict(zip(curve.seeds, areas.tolist(), strict=True)), len(curve.diverged))
 
 
 @dataclass(frozen=True)
@@ -391,10 +655,11 @@ class ReadingRow:
         Mean area under the exact NEU for each method, over the seeds that did not diverge (NaN if
         none is left).
     against : mapping of str to Comparison
-        TD(0)-Acc against plain, matched and tuned TD(0).
+        TD(0)-Acc against plain, matched and tuned TD(0); all comparisons of the table are one
+        family.
     verdict : str
-        On "TD(0)-Acc outperforms TD(0)": "holds" (better, p at most alpha), "does not hold"
-        (worse, or it diverges and TD(0) does not), "cannot be decided".
+        On "TD(0)-Acc outperforms TD(0)": "holds" (better), "does not hold" (worse, or it diverges
+        and TD(0) does not), "cannot be decided".
     share : float or None
         How much of the gain the step alone gives, on a logarithmic scale: log(plain / matched)
         over log(plain / accelerated) of the areas. 1: all of it; above 1: the matched step does
@@ -411,9 +676,6 @@ class ReadingRow:
     winner: str
 
 
-VERDICTS = {"better": "holds", "worse": "does not hold", "diverges": "does not hold"}
-
-
 def readings_table(
     readings: Mapping[str, GridWorldSpec], *, alpha: float = 0.05
 ) -> list[ReadingRow]:
@@ -422,10 +684,10 @@ def readings_table(
     Parameters
     ----------
     readings : mapping of str to GridWorldSpec
-        Such as `amgd.experiments.specs.figure1_readings` returns; each needs the methods plain,
-        accelerated, matched and tuned.
+        Such as `figure1_readings` returns; each needs the methods plain, accelerated, matched and
+        tuned.
     alpha : float in (0, 1)
-        Largest p-value that counts as a difference.
+        Largest corrected p-value that counts as a difference.
 
     Examples
     --------
@@ -434,13 +696,27 @@ def readings_table(
     >>> row.verdict, row.against["plain"].word
     ('holds', 'better')
     """
-    return [_reading_row(name, run(spec), alpha) for name, spec in readings.items()]
+    results = {name: run(spec) for name, spec in readings.items()}
+    others = ("plain", "matched", "tuned")
+    family = {
+        f"{name} {other}": (_runs(result["accelerated"]), _runs(result[other]))
+        for name, result in results.items()
+        for other in others
+    }
+    found = compare_runs(family, better="smaller", alpha=alpha)
+    return [
+        _reading_row(name, result, {other: found[f"{name} {other}"] for other in others})
+        for name, result in results.items()
+    ]
 
 
-def _reading_row(name: str, result: GridWorldResult, alpha: float) -> ReadingRow:
-    others: Iterable[str] = ("plain", "matched", "tuned")
-    against = {other: compare(result, "accelerated", other, alpha=alpha) for other in others}
-    verdict = VERDICTS.get(against["plain"].word, "cannot be decided")
+def _reading_row(
+    name: str, result: GridWorldResult, against: Mapping[str, Comparison]
+) -> ReadingRow:
+    claim = against["plain"]
+    lost = claim.diverged > 0 and claim.other_diverged == 0
+    verdict = {"better": "holds", "worse": "does not hold"}.get(claim.word, "cannot be decided")
+    verdict = "does not hold" if lost else verdict
     areas = {
         method: float(curve.area.mean()) if curve.seeds else np.nan
         for method, curve in result.curves.items()

@@ -17,19 +17,19 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
-from amgd.experiments.records import MANIFEST, Record
-from amgd.experiments.runner import Task, checkpointed_rows
-from amgd.experiments.specs import FIRST_TUNING_RUN, GridWorldSpec, Spec
+from amgd.experiments.experiment import FIRST_TUNING_RUN, Experiment
+from amgd.experiments.records import MANIFEST, Record, tuning_name
+from amgd.experiments.runner import checkpointed_rows
 
 __all__ = ["Progress", "duration", "planned_rows", "rows_done"]
 
 
-def planned_rows(spec: Spec, variants: Iterable[str], seeds: Iterable[int]) -> dict[str, int]:
+def planned_rows(spec: Experiment, variants: Iterable[str], seeds: Iterable[int]) -> dict[str, int]:
     """Return the rows of each run that a record is to hold, those of the grids among them.
 
     Parameters
     ----------
-    spec : GridWorldSpec or ReinforceSpec
+    spec : Experiment
     variants, seeds
         What is wanted.
 
@@ -40,24 +40,20 @@ def planned_rows(spec: Spec, variants: Iterable[str], seeds: Iterable[int]) -> d
 
     Examples
     --------
-    >>> from amgd.experiments.specs import named
+    >>> from amgd.experiments.named import named
     >>> planned_rows(named("figure1-grid10", "smoke"), ["plain"], [0, 2])
     {'plain-seed00': 5, 'plain-seed02': 5}
     >>> list(planned_rows(named("figure2-cartpole", "smoke"), ["tuned"], [0]))[:2]
     ['tuning-0.01-seed1000', 'tuning-0.01-seed1001']
     """
     numbers = list(seeds)
+    tuning = range(FIRST_TUNING_RUN, FIRST_TUNING_RUN + spec.tuning_seeds)
     plan: dict[str, int] = {}
     for variant in variants:
-        if isinstance(spec, GridWorldSpec):
-            rows = 1 + -(-spec.episodes // spec.record)  # its grids leave no runs behind
-        else:
-            rows = spec.rows
-            tuning = range(FIRST_TUNING_RUN, FIRST_TUNING_RUN + spec.tuning_seeds)
-            for rate in spec.grid(variant):
-                name = Task(spec, variant, tuple(tuning), rate).name
-                plan |= {Record.stem(name, seed): rows for seed in tuning}
-        plan |= {Record.stem(variant, seed): rows for seed in numbers}
+        for rate in spec.grid(variant):
+            name = tuning_name(variant, rate)
+            plan |= {Record.stem(name, seed): spec.rows for seed in tuning}
+        plan |= {Record.stem(variant, seed): spec.rows for seed in numbers}
     return plan
 
 
@@ -67,7 +63,7 @@ def rows_done(record: Record | None, plan: Mapping[str, int]) -> int:
     Examples
     --------
     >>> import tempfile
-    >>> from amgd.experiments.specs import named
+    >>> from amgd.experiments.named import named
     >>> spec = named("figure1-grid10", "smoke")
     >>> plan = planned_rows(spec, spec.variants, range(spec.seeds))
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -124,7 +120,7 @@ class Progress:
     --------
     >>> import tempfile
     >>> from amgd.experiments import runner
-    >>> from amgd.experiments.specs import named
+    >>> from amgd.experiments.named import named
     >>> spec = named("figure1-grid10", "smoke")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     plan = planned_rows(spec, ["plain"], [0])

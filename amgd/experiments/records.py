@@ -2,33 +2,34 @@ r"""Records: the curves of a finished or growing experiment, one file for each r
 
 A record is a folder.
 ``VARIANT-seedNN.csv`` holds the rows of one run, numbers written so that reading gives the same bits.
-``manifest.json`` says what was run (the specification and its hash) and, for each file, its SHA-256,
-the seconds it took, the git revision, the versions and the processor.
+``manifest.json`` holds the specification as it was last asked for, the identity of the runs of each
+variant, and for each file its SHA-256, the seconds it took and where it was computed.
 A run that diverged keeps its rows, and the manifest says where it stopped.
 
-A file is there or not: it is written under another name, flushed to the disk and renamed.
+**What belongs together.** A record belongs to its runs, not to a specification: any specification
+whose runs have the recorded identities can read it and add to it (`Record.bind`).
+So a record grows by seeds and variants, and a threshold may change; another rate is refused.
+
+**Kills.** A file is there or not: it is written under another name, flushed to the disk and renamed.
 The manifest names a file only after it is there, so a kill at any moment leaves a record that can be
 read, and the runs it lacks are done again.
 
-Plan of the module: atomic writing, tables of numbers, where a run took place, the record.
+Plan of the module: atomic writing, tables of numbers, the record, the manifest.
 """
 
 from __future__ import annotations
 
 import csv
-import functools
+import errno
 import hashlib
 import io
 import json
 import os
-import platform
 import re
-import subprocess
-import tempfile
-from collections.abc import Iterable, Mapping
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -36,20 +37,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amgd import _checks as check
-from amgd.experiments.specs import Spec, from_plain, spec_hash, to_plain
+from amgd.experiments.experiment import (
+    Columns,
+    Experiment,
+    Tuning,
+    from_plain,
+    plain_hash,
+    same_identity,
+    told,
+)
+from amgd.experiments.provenance import surroundings
 
-__all__ = ["Curves", "Record", "RecordError", "surroundings", "write_atomic"]
+__all__ = ["MANIFEST", "Curves", "Record", "RecordError", "tuning_name", "write_atomic"]
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
-Columns = Mapping[str, NDArray[Any]]
 
 
 class RecordError(Exception):
     """A record cannot be trusted, or belongs to something else; the message names the file."""
 
 
-# --- atomic writing -------------------------------------------------------------------------------
+# --- atomic writing --------------------------------------------------------------------------------
 def write_atomic(path: Path, content: bytes) -> None:
     """Write a file so that it is never seen half written, also after a power cut.
 
@@ -66,6 +75,7 @@ def write_atomic(path: Path, content: bytes) -> None:
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "a.txt"
     ...     write_atomic(path, b"one")
@@ -73,29 +83,37 @@ def write_atomic(path: Path, content: bytes) -> None:
     ...     path.read_text(), len(os.listdir(folder))
     ('two', 1)
     """
-    temporary = None
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            os.fchmod(handle, 0o644)  # mkstemp lets the owner alone read it
+        with open(temporary, "xb") as file:  # with the rights that the user's umask leaves
             file.write(content)
             file.flush()
-            os.fsync(handle)
+            os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno is not None:  # a full disk names no file
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
-    folder = os.open(path.parent, os.O_RDONLY)
+    _flush_folder(path.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Flush the new name itself, where a folder can be opened for that."""
     try:
-        os.fsync(folder)  # the new name itself
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows, and some network file systems
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EACCES):
+            raise
     finally:
-        os.close(folder)
+        os.close(handle)
 
 
-# --- tables of numbers ----------------------------------------------------------------------------
+# --- tables of numbers -----------------------------------------------------------------------------
 def _to_csv(columns: Columns) -> bytes:
     """Return columns of one length as CSV; repr gives back the same float when it is read."""
     text = io.StringIO()
@@ -116,62 +134,7 @@ def _from_csv(content: bytes) -> dict[str, NDArray[Any]]:
     return table
 
 
-# --- where a run took place -----------------------------------------------------------------------
-_PACKAGES = ("amgd", "numpy", "scipy", "torch", "gymnasium", "mujoco")
-
-
-def _processor() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
-
-
-@functools.cache  # a process runs the code that it imported, whatever is committed meanwhile
-def _revision() -> str:
-    """Return the commit of the code that runs, with "+changes" if it is not committed as it is."""
-    here = Path(__file__).parent
-
-    def git(*arguments: str) -> str:
-        command = ["git", "-C", str(here), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-    try:
-        # In an environment inside of some other repository, git would tell that one's commit.
-        git("ls-files", "--error-unmatch", __file__)
-        return git("rev-parse", "HEAD") + ("+changes" if git("status", "--short", "..") else "")
-    except (OSError, subprocess.CalledProcessError):
-        return "not a git checkout"
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "not installed"
-
-
-def surroundings() -> dict[str, Any]:
-    """Return what the bits of a run may depend on besides its specification.
-
-    Examples
-    --------
-    >>> sorted(surroundings())
-    ['processor', 'python', 'revision', 'system', 'versions']
-    """
-    return {
-        "revision": _revision(),
-        "python": platform.python_version(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "processor": _processor(),
-        "versions": {name: _version(name) for name in _PACKAGES},
-    }
-
-
-# --- the record -----------------------------------------------------------------------------------
+# --- the record ------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Curves:
     """One column of all finished runs of a variant.
@@ -203,28 +166,34 @@ class Record:
     ----------
     path : Path or str
         A folder with a manifest; `create` makes one.
+    spec : Experiment, optional
+        Read it through this specification; default is the one it was last run with.
 
     Attributes
     ----------
     path : Path
-    spec : GridWorldSpec or ReinforceSpec
-        What was run, rebuilt from the manifest.
+    spec : Experiment
     files : mapping of str to dict
         For each run (`stem`) its ``sha256``, ``rows``, ``seconds``, ``finished`` (UTC),
-        ``surroundings`` (its number in that list) and ``diverged`` (what happened, or None).
+        ``surroundings`` (their numbers in that list, more than one if it went on elsewhere) and
+        ``diverged`` (what happened, or None).
+    identities : mapping of str to dict
+        What decides the bits of the runs of each variant, see `Experiment.identity`.
     surroundings : list of dict
-        Where the runs took place, see `surroundings`.
+        Where the runs took place, see `amgd.experiments.provenance.surroundings`.
     tuning : mapping of str to dict
         For each tuned variant ``tried``, ``areas`` (None: diverged) and ``best``.
 
     Raises
     ------
     RecordError
-        If there is no manifest, it cannot be read, or its specification does not fit its hash.
+        If there is no manifest, it cannot be read, its specification does not fit its hash, or
+        `spec` has other runs.
 
     Examples
     --------
-    >>> from amgd.experiments.specs import named
+    >>> import tempfile
+    >>> from amgd.experiments.named import named
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     record = Record.create(Path(folder) / "mine", named("figure1-grid10", "smoke"))
     ...     record.add("plain", 0, {"episode": np.array([0, 10]), "neu": np.array([1.0, 0.5])}, 0.1)
@@ -234,34 +203,39 @@ class Record:
     array([[1. , 0.5]])
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, spec: Experiment | None = None) -> None:
         self.path = Path(path)
         manifest = _read_manifest(self.path)
-        self.hash: str = manifest["hash"]
+        if plain_hash(manifest["spec"]) != manifest["hash"]:
+            raise RecordError(
+                f"{self.path / MANIFEST} was edited: got a specification with hash "
+                f"{plain_hash(manifest['spec'])[:12]} (expected {manifest['hash'][:12]}, as it "
+                "says); restore it from git, or merge its runs into a new record with `amgd merge`"
+            )
+        self.files: dict[str, dict[str, Any]] = manifest["files"]
+        self.identities: dict[str, dict[str, Any]] = manifest["identities"]
+        self.surroundings: list[dict[str, Any]] = manifest["surroundings"]
+        self.tuning: dict[str, dict[str, Any]] = manifest["tuning"]
+        self.spec: Any = self._rebuilt(manifest["spec"]) if spec is None else spec
+        if spec is not None:
+            self._refuse_others(spec)
+
+    def _rebuilt(self, plain: dict[str, Any]) -> Experiment:
         try:
-            self.spec: Any = from_plain(manifest["spec"])
+            return from_plain(plain)  # type: ignore[no-any-return]
         except (ValueError, TypeError) as error:
             raise RecordError(
                 f"{self.path / MANIFEST} holds a specification that this version refuses: {error}"
             ) from error
-        if spec_hash(self.spec) != self.hash:
-            raise RecordError(
-                f"{self.path / MANIFEST} was edited, or written by another version: got a "
-                f"specification with hash {spec_hash(self.spec)[:12]} (expected "
-                f"{self.hash[:12]}, as the manifest says); restore it from git, or run anew elsewhere"
-            )
-        self.files: dict[str, dict[str, Any]] = manifest["files"]
-        self.surroundings: list[dict[str, Any]] = manifest["surroundings"]
-        self.tuning: dict[str, dict[str, Any]] = manifest["tuning"]
 
     @classmethod
-    def create(cls, path: Path | str, spec: Spec) -> Record:
-        """Open the record of a specification in a folder, or begin one.
+    def create(cls, path: Path | str, spec: Experiment) -> Record:
+        """Open a record to run a specification into it, or begin one.
 
         Raises
         ------
         RecordError
-            If the folder holds the record of another specification.
+            If the folder holds other runs than the specification's.
         OSError
             If the folder cannot be written.
         """
@@ -275,15 +249,24 @@ class Record:
                     f"{path} holds {strangers[0]} but no {MANIFEST}: got a folder that is not a "
                     "record (expected an empty one); choose another, or restore its manifest"
                 )
-            _write_manifest(path, spec, {}, [], {})
-        record = cls(path)
-        if record.hash != spec_hash(spec):
-            raise RecordError(
-                f"{path} belongs to another specification: got hash {spec_hash(spec)[:12]} "
-                f"(expected {record.hash[:12]}; they differ in {_difference(record.spec, spec)}); "
-                "choose another folder"
-            )
+            write_manifest(path, _manifest(spec.to_plain(), {}, {}, [], {}))
+        record = cls(path, spec)
+        if _read_manifest(path)["spec"] != spec.to_plain():
+            record.save()
         return record
+
+    def _refuse_others(self, spec: Experiment) -> None:
+        """Refuse a specification whose runs are not those that are recorded under their names."""
+        for name, possible in possible_identities(spec).items():
+            if name not in self.identities:
+                continue
+            recorded, defaults = self.identities[name], spec.defaults()
+            differences = [same_identity(recorded, one, defaults) for one in possible]
+            if all(differences):
+                raise RecordError(
+                    f"{self.path} belongs to another specification: {name} was run with another "
+                    f"one ({told(min(differences, key=len))}); choose another name or folder"
+                )
 
     @staticmethod
     def stem(variant: str, seed: int) -> str:
@@ -302,7 +285,8 @@ class Record:
         seconds: float,
         *,
         diverged: str | None = None,
-        where: Mapping[str, Any] | None = None,
+        identity: Mapping[str, Any] | None = None,
+        places: Sequence[Mapping[str, Any]] | None = None,
     ) -> None:
         """Write the rows of a run, then name it in the manifest.
 
@@ -316,38 +300,68 @@ class Record:
             What it took.
         diverged : str, optional
             Where and why it stopped before its end.
-        where : mapping, optional
-            The `surroundings` of the process that ran it; default is this one.
+        identity : mapping, optional
+            What decides its bits; default is what the specification says of the variant.
+        places : sequence of mapping, optional
+            The `surroundings` of the processes that ran it; default is this one.
         """
         stem, content = self.stem(variant, seed), _to_csv(columns)
-        place = dict(surroundings() if where is None else where)
-        if place not in self.surroundings:
-            self.surroundings.append(place)
+        numbers = [self._place(place) for place in (places or [surroundings()])]
         write_atomic(self.path / f"{stem}.csv", content)
+        if variant not in self.identities:
+            found = self.spec.identity(variant) if identity is None else identity
+            self.identities[variant] = dict(found)
         self.files[stem] = {
             "sha256": hashlib.sha256(content).hexdigest(),
             "rows": len(next(iter(columns.values()))),
             "seconds": round(seconds, 3),
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-            "surroundings": self.surroundings.index(place),
+            "surroundings": list(dict.fromkeys(numbers)),
             "diverged": diverged,
         }
-        self._save()
+        self.save()
 
-    def set_tuning(self, variant: str, tried: Iterable[str], areas: Iterable[float]) -> str:
-        """Keep what a grid gave and return its best; a value that diverged has no finite area.
+    def adopt(
+        self,
+        stem: str,
+        entry: Mapping[str, Any],
+        identity: Mapping[str, Any],
+        places: Sequence[Mapping[str, Any]],
+    ) -> None:
+        """Name a run whose file has been copied from another record, without writing the manifest."""
+        self.identities.setdefault(stem.rpartition("-seed")[0], dict(identity))
+        self.files[stem] = {**entry, "surroundings": [self._place(place) for place in places]}
 
-        `areas` are costs: the smallest is the best.
-        """
-        names, costs = list(tried), [float(area) for area in areas]
-        best = names[int(np.argmin(costs))]
-        finite = [cost if np.isfinite(cost) else None for cost in costs]
-        self.tuning[variant] = {"tried": names, "areas": finite, "best": best}
-        self._save()
-        return best
+    def _place(self, place: Mapping[str, Any]) -> int:
+        """Return the number of surroundings, new ones with a new number."""
+        if place not in self.surroundings:
+            self.surroundings.append(dict(place))
+        return self.surroundings.index(dict(place))
 
-    def _save(self) -> None:
-        _write_manifest(self.path, self.spec, self.files, self.surroundings, self.tuning)
+    def set_tuning(self, variant: str, tuning: Tuning) -> None:
+        """Keep what a grid gave; a value that diverged has no finite area."""
+        areas = [float(area) if np.isfinite(area) else None for area in tuning.areas]
+        entry = {"tried": list(tuning.tried), "areas": areas, "best": tuning.best}
+        if self.tuning.get(variant) != entry:
+            self.tuning[variant] = entry
+            self.save()
+
+    def forget(self, stem: str) -> None:
+        """Take a run out of the manifest, so that it can be run again."""
+        del self.files[stem]
+        name = stem.rpartition("-seed")[0]
+        if not any(other.rpartition("-seed")[0] == name for other in self.files):
+            self.identities.pop(name, None)
+        self.save()
+
+    def places(self, stem: str) -> list[dict[str, Any]]:
+        """Return where a run took place, in order."""
+        return [self.surroundings[number] for number in self.files[stem]["surroundings"]]
+
+    def save(self) -> None:
+        """Write the manifest."""
+        parts = (self.identities, self.files, self.surroundings, self.tuning)
+        write_manifest(self.path, _manifest(self.spec.to_plain(), *parts))
 
     def read(self, variant: str, seed: int) -> dict[str, NDArray[Any]]:
         """Return the columns of a run.
@@ -378,13 +392,18 @@ class Record:
             That names the first file which is missing, torn, edited, or not in the manifest.
         """
         for stem in self.files:
-            self._table(stem)
+            self.verify_run(stem)
         for path in sorted(self.path.glob("*.csv")):
             if unlisted and path.stem not in self.files:
                 raise RecordError(
                     f"{path} is not in the manifest: got a file that no run has finished "
-                    "(expected those the manifest lists); delete it, or run the experiment again"
+                    "(expected those the manifest lists); run the experiment again, or move it aside with "
+                    "`amgd repair`"
                 )
+
+    def verify_run(self, stem: str) -> None:
+        """Compare the file of one run with the manifest; see `verify`."""
+        self._table(stem)
 
     def _table(self, stem: str) -> dict[str, NDArray[Any]]:
         path = self.path / f"{stem}.csv"
@@ -393,14 +412,14 @@ class Record:
         except FileNotFoundError:
             raise RecordError(
                 f"{path} is missing: got no such file (expected what {MANIFEST} lists); restore it "
-                "from git, or delete its entry there and run the experiment again"
+                "from git, or run it again with `amgd repair`"
             ) from None
         digest = hashlib.sha256(content).hexdigest()
         if digest != self.files[stem]["sha256"]:
             raise RecordError(
                 f"{path} is torn or edited: got SHA-256 {digest[:12]} (expected "
                 f"{self.files[stem]['sha256'][:12]}, as the manifest says); restore it from git, or "
-                f"delete it together with its entry in {MANIFEST} and run the experiment again"
+                "run it again with `amgd repair`"
             )
         try:
             table = _from_csv(content)
@@ -416,20 +435,13 @@ class Record:
 
     @property
     def digest(self) -> str:
-        """SHA-256 over the specification and the numbers of all runs, without times and places.
+        """SHA-256 over the numbers of all runs, what decided them, and the tuning.
 
-        Two records of the same runs have the same, however they came about.
+        Times and places are no part of it: two records of the same runs have the same digest,
+        however they came about.
         """
-        parts = [
-            self.hash,
-            *(f"{stem} {self.files[stem]['sha256']}" for stem in sorted(self.files)),
-        ]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-    @property
-    def complete(self) -> bool:
-        """Whether every seed of every variant is recorded."""
-        return all(self.has(v, s) for v in self.spec.variants for s in range(self.spec.seeds))
+        sums = {stem: entry["sha256"] for stem, entry in self.files.items()}
+        return plain_hash([self.identities, sums, self.tuning])
 
     @property
     def seconds(self) -> float:
@@ -485,10 +497,61 @@ class Record:
         return Curves(variant, column, k, kept, samples, diverged)
 
 
+def tuning_name(variant: str, rate: float) -> str:
+    """Return the name under which the runs for tuning of a variant at one rate are recorded.
+
+    Examples
+    --------
+    >>> tuning_name("tuned", 0.3), tuning_name("tuned_adam", 0.01)
+    ('tuning-0.3', 'tuning_adam-0.01')
+    """
+    return f"{variant.replace('tuned', 'tuning', 1)}-{rate:g}"
+
+
+def possible_identities(spec: Experiment) -> dict[str, list[dict[str, Any]]]:
+    """Return what the runs of each name can be: those of a tuned variant have one of its rates."""
+    possible: dict[str, list[dict[str, Any]]] = {}
+    for variant in spec.variants:
+        by_rate = {rate: spec.identity(variant, rate) for rate in spec.grid(variant)}
+        possible |= {tuning_name(variant, rate): [one] for rate, one in by_rate.items()}
+        possible[variant] = list(by_rate.values()) or [spec.identity(variant)]
+    return possible
+
+
+# --- the manifest ----------------------------------------------------------------------------------
+def _manifest(
+    spec: dict[str, Any],
+    identities: Mapping[str, Any],
+    files: Mapping[str, Any],
+    places: list[Any],
+    tuning: Mapping[str, Any],
+) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "hash": plain_hash(spec),
+        "spec": spec,
+        "identities": dict(sorted(identities.items())),
+        "tuning": dict(sorted(tuning.items())),
+        "surroundings": places,
+        "files": dict(sorted(files.items())),
+    }
+
+
+def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
+    """Write the manifest of a record, whole or not at all."""
+    text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+    write_atomic(path / MANIFEST, text.encode())
+
+
 def _read_manifest(path: Path) -> dict[str, Any]:
     file = path / MANIFEST
     try:
         manifest = json.loads(file.read_text(encoding="utf8"))
+        if isinstance(manifest, dict) and manifest.get("format") not in (None, FORMAT):
+            raise RecordError(
+                f"{file} has format {manifest['format']!r}: expected {FORMAT}; `amgd repair` rewrites "
+                "an older one, a newer one is read by the version of amgd that wrote it"
+            )
         _check_manifest(manifest)
     except FileNotFoundError:
         raise RecordError(
@@ -496,11 +559,6 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         ) from None
     except (ValueError, RecursionError) as error:
         raise RecordError(f"{file} is torn or edited: {error}; restore it from git") from error
-    if manifest["format"] != FORMAT:
-        raise RecordError(
-            f"{file} has format {manifest['format']!r}: expected {FORMAT}; read it with the version "
-            "of amgd that wrote it"
-        )
     return dict(manifest)
 
 
@@ -508,6 +566,7 @@ _MANIFEST: dict[str, tuple[type, ...]] = {
     "format": (int,),
     "hash": (str,),
     "spec": (dict,),
+    "identities": (dict,),
     "tuning": (dict,),
     "surroundings": (list,),
     "files": (dict,),
@@ -517,38 +576,32 @@ _FILE: dict[str, tuple[type, ...]] = {
     "rows": (int,),
     "seconds": (int, float),
     "finished": (str,),
-    "surroundings": (int,),
+    "surroundings": (list,),
     "diverged": (str, type(None)),
 }
 _TUNING: dict[str, tuple[type, ...]] = {"tried": (list,), "areas": (list,), "best": (str,)}
-_PLACE: dict[str, tuple[type, ...]] = {
-    "revision": (str,),
-    "python": (str,),
-    "system": (str,),
-    "processor": (str,),
-    "versions": (dict,),
-}
 _STEM = re.compile(r"[a-z0-9_.+-]+-seed\d\d+")  # no way out of the folder
 
 
 def _check_manifest(manifest: Any) -> None:
     """Raise ValueError for anything that reading a record would trip over."""
     _check_table("it", manifest, _MANIFEST)
-    if manifest["format"] != FORMAT:
-        return  # what another version writes may look different
-    for place in manifest["surroundings"]:
-        _check_table("an entry of surroundings", place, _PLACE)
-        _check_types("versions", place["versions"].values(), (str,))
+    _check_types("surroundings", manifest["surroundings"], (dict,))
+    _check_types("identities", manifest["identities"].values(), (dict,))
     for stem, entry in manifest["files"].items():
         if _STEM.fullmatch(stem) is None:
             raise ValueError(f"got a run {stem!r} (expected a name such as 'plain-seed03')")
         _check_table(stem, entry, _FILE)
-        known = len(manifest["surroundings"])
-        if not (0 <= entry["surroundings"] < known and 0 <= entry["seconds"] < np.inf):
+        numbers, known = entry["surroundings"], len(manifest["surroundings"])
+        _check_types("surroundings", numbers, (int,))
+        placed = bool(numbers) and all(0 <= number < known for number in numbers)
+        if not (placed and 0 <= entry["seconds"] < np.inf):
             raise ValueError(
-                f"got {entry['seconds']} seconds in surroundings {entry['surroundings']} for {stem} "
-                f"(expected finite seconds, and one of {known} surroundings)"
+                f"got {entry['seconds']} seconds in surroundings {numbers} for {stem} "
+                f"(expected finite seconds, and some of {known} surroundings)"
             )
+        if stem.rpartition("-seed")[0] not in manifest["identities"]:
+            raise ValueError(f"got a run {stem} without an identity (expected one for its variant)")
     for variant, grid in manifest["tuning"].items():
         _check_table(f"tuning of {variant}", grid, _TUNING)
         _check_types("tried", grid["tried"], (str,))
@@ -570,31 +623,3 @@ def _check_types(name: str, values: Iterable[Any], kinds: tuple[type, ...]) -> N
         if type(value) not in kinds:  # a bool is no int here
             listed = " or ".join(kind.__name__ for kind in kinds)
             raise ValueError(f"{name} has got {value!r:.40} (expected {listed})")
-
-
-def _write_manifest(
-    path: Path,
-    spec: Spec,
-    files: Mapping[str, Any],
-    places: list[Any],
-    tuning: Mapping[str, Any],
-) -> None:
-    manifest = {
-        "format": FORMAT,
-        "hash": spec_hash(spec),
-        "spec": to_plain(spec),
-        "tuning": tuning,
-        "surroundings": places,
-        "files": dict(sorted(files.items())),
-    }
-    text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
-    write_atomic(path / MANIFEST, text.encode())
-
-
-def _difference(recorded: Spec, spec: Spec) -> str:
-    """Say in which fields two specifications differ."""
-    if type(recorded) is not type(spec):
-        return f"kind: {to_plain(recorded)['kind']} there"
-    old, new = ({**plain, **plain.get("training", {})} for plain in map(to_plain, (recorded, spec)))
-    names = sorted(n for n in old.keys() | new.keys() if old.get(n) != new.get(n))
-    return ", ".join(f"{n}: {old.get(n)} there" for n in names if n != "training")

@@ -2,29 +2,24 @@ r"""Does a record come out again? The first rows of a run, computed anew and com
 
 The same specification gives the same bits on the same processor with the same versions of the
 packages. Elsewhere a sum may be taken in another order; learning is chaotic, so the last bit of one
-row is soon the first digit of another. `changed_places` says whether that can be the reason.
+row is soon the first digit of another. `changes_since` says whether that can be the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amgd import _checks as check
-from amgd.errors import Diverged
-from amgd.experiments.gridworld import run
-from amgd.experiments.records import Record, surroundings
-from amgd.experiments.runner import grid_world_columns, training_columns
-from amgd.experiments.specs import GridWorldSpec
-from amgd.reinforce.training import Trainer
+from amgd.experiments.experiment import Columns
+from amgd.experiments.provenance import Changes, changes, surroundings
+from amgd.experiments.records import Record
+from amgd.experiments.runner import winner
 
-__all__ = ["Difference", "changed_places", "first_difference", "rerun"]
-
-Columns = Mapping[str, NDArray[Any]]
+__all__ = ["Difference", "changes_since", "first_difference", "rerun"]
 
 
 @dataclass(frozen=True)
@@ -51,9 +46,7 @@ class Difference:
         return abs(self.again - self.recorded)
 
 
-def rerun(
-    record: Record, variant: str, seeds: Sequence[int], rows: int
-) -> dict[int, dict[str, NDArray[Any]]]:
+def rerun(record: Record, variant: str, seeds: Sequence[int], rows: int) -> dict[int, Columns]:
     """Compute the first rows of some runs anew, without a look at their files.
 
     Parameters
@@ -79,7 +72,7 @@ def rerun(
     --------
     >>> import tempfile
     >>> from amgd.experiments import runner
-    >>> from amgd.experiments.specs import named
+    >>> from amgd.experiments.named import named
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     spec = named("figure1-grid10", "smoke")
     ...     record = runner.record(spec, folder, variants=["plain"])
@@ -89,38 +82,16 @@ def rerun(
     """
     check.choice("variant", variant, record.spec.variants)
     check.integer("rows", rows, 1, "there is nothing to compare in none")
-    if isinstance(record.spec, GridWorldSpec):
-        curve = run(replace(record.spec, methods=(variant,)))[variant]
-        return {seed: grid_world_columns(curve, seed) for seed in seeds}
-    rate = _rate(record, variant)
-    return {seed: _train(record, variant, seed, rate, rows) for seed in seeds}
-
-
-def _rate(record: Record, variant: str) -> float | None:
-    """Return the step that tuning has chosen, None for a variant without a grid."""
-    grid = record.spec.grid(variant)
-    if not grid:
-        return None
-    best = record.tuning.get(variant, {}).get("best")
-    found = [rate for rate in grid if f"{rate:g}" == best]
-    if not found:
-        raise ValueError(
-            f"the step of {variant!r} is not known: {record.path} says {best!r} (expected one of "
-            f"{grid}); `amgd run` tries them"
-        )
-    return float(found[0])
-
-
-def _train(
-    record: Record, variant: str, seed: int, rate: float | None, rows: int
-) -> dict[str, NDArray[Any]]:
-    trainer = Trainer(record.spec.training_for(variant, (seed,), rate))
-    try:
-        while trainer.k < rows and not trainer.done:
-            trainer.advance()
-    except Diverged as error:
-        return training_columns(error.recorded, 0)
-    return training_columns(trainer.log, 0)
+    rate = None
+    if record.spec.grid(variant):
+        best = record.tuning.get(variant, {}).get("best", "")
+        rate = winner(record.spec, variant, best)
+        if rate is None:
+            raise ValueError(
+                f"the rate of {variant!r} is not known: {record.path} says {best!r} (expected one "
+                f"of {record.spec.grid(variant)}); `amgd run` finds it again in the runs for tuning"
+            )
+    return record.spec.rerun(variant, seeds, rate, rows)  # type: ignore[no-any-return]
 
 
 def first_difference(
@@ -158,8 +129,8 @@ def _at(table: Columns, name: str, row: int) -> float:
     return float(values[row]) if row < len(values) else np.nan
 
 
-def changed_places(record: Record, variant: str, seed: int) -> list[str]:
-    """Return what is different here from where a run was recorded and may change its last bits.
+def changes_since(record: Record, variant: str, seed: int) -> Changes:
+    """Return what is different here from where a run was recorded, or from one part of it to the next.
 
     Parameters
     ----------
@@ -167,35 +138,16 @@ def changed_places(record: Record, variant: str, seed: int) -> list[str]:
     variant, seed
         A recorded run.
 
-    Returns
-    -------
-    list of str
-        Such as "numpy 2.1.0 there, 2.4.1 here". The version of `amgd` itself is left out: whether
-        its results have changed is what a comparison is to show.
-
     Examples
     --------
     >>> import tempfile
     >>> from amgd.experiments import runner
-    >>> from amgd.experiments.specs import named
+    >>> from amgd.experiments.named import named
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     spec = named("figure1-grid10", "smoke")
-    ...     changed_places(runner.record(spec, folder, variants=["plain"]), "plain", 0)
-    []
+    ...     any(changes_since(runner.record(spec, folder, variants=["plain"]), "plain", 0))
+    False
     """
-    entry = record.files[Record.stem(variant, seed)]
-    there, here = (
-        _bits_depend_on(place)
-        for place in (record.surroundings[entry["surroundings"]], surroundings())
-    )
-    names = [*there, *(name for name in here if name not in there)]
-    return [
-        f"{name} {there.get(name, 'missing')} there, {here.get(name, 'missing')} here"
-        for name in names
-        if there.get(name) != here.get(name)
-    ]
-
-
-def _bits_depend_on(place: Mapping[str, Any]) -> dict[str, str]:
-    versions = {name: text for name, text in place["versions"].items() if name != "amgd"}
-    return {name: place[name] for name in ("processor", "system", "python")} | versions
+    here = surroundings(record.spec.environment)
+    found = [changes(place, here) for place in record.places(Record.stem(variant, seed))]
+    return Changes(*(list(dict.fromkeys(chain(*kind))) for kind in zip(*found, strict=True)))

@@ -1,7 +1,7 @@
-r"""Run a specification into a record: seeds in parallel, killed and continued at will.
+r"""Run an experiment into a record: seeds in parallel, killed and continued at will.
 
-**Tasks.** The work is cut into tasks: a variant with some of its seeds.
-In classic control runs are cheaper together, so a task holds several; a robot's task holds one.
+**Tasks.** The work is cut into tasks: a variant with some of its seeds, as the experiment likes
+them together (`Experiment.groups`).
 A run gives the same bits in any company, in any process and after any number of interruptions, so
 the record does not depend on how many workers there are, or on what happened to them.
 
@@ -12,6 +12,7 @@ A grid is tried on runs of its own, recorded as the variant "tuning-RATE".
 ``joblib.parallel_config(backend="dask")`` they run on a Dask cluster instead; its workers must see
 the record's folder under the same path, since they keep their checkpoints in it.
 The record itself is written by the calling process alone, which holds a lock meanwhile.
+If a worker is killed, its tasks start again from their checkpoints.
 
 Plan of the module: tasks, what a worker does, the loop that records.
 """
@@ -20,63 +21,50 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import socket
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
-import torch
 from filelock import FileLock, Timeout
-from joblib.externals.loky.backend.process import LokyProcess
-from numpy.typing import NDArray
 
 from amgd import _checks as check
-from amgd.errors import Diverged
-from amgd.experiments.checkpoints import load_checkpoint, save_checkpoint
-from amgd.experiments.gridworld import Curve, Tuning, run
-from amgd.experiments.records import Record, RecordError, surroundings
-from amgd.experiments.specs import (
+from amgd.experiments.checkpoints import CHECKPOINTS, Checkpoints, read_checkpoint
+from amgd.experiments.experiment import (
     FIRST_TUNING_RUN,
-    GridWorldSpec,
-    Spec,
-    spec_hash,
-    to_plain,
+    Experiment,
+    Outcome,
+    Tuning,
+    same_identity,
+    told,
 )
-from amgd.reinforce.simulators import make_simulator
-from amgd.reinforce.training import Trainer, TrainingLog, join_states, split_state
+from amgd.experiments.records import Record, RecordError, tuning_name
 
-__all__ = ["CHECKPOINTS", "Task", "checkpointed_rows", "record", "tasks_for"]
+__all__ = ["Task", "checkpointed_rows", "record", "tasks_for"]
 
-CHECKPOINTS = "checkpoints"
 LOCK = ".lock"
+ATTEMPTS = 3  # after a worker was killed, without a run or a checkpoint in between
 
 
-class Outcome(NamedTuple):
-    """What a task found out about one of its runs."""
-
-    seed: int
-    columns: dict[str, NDArray[Any]]
-    seconds: float
-    diverged: str | None
-    where: dict[str, Any]
-
-
+# --- tasks -----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Task:
     """Some runs of a variant.
 
     Attributes
     ----------
-    spec : GridWorldSpec or ReinforceSpec
+    spec : Experiment
     variant : str
         Of the specification.
     seeds : tuple of int
         Their numbers; from `FIRST_TUNING_RUN` on they try a rate of the variant's grid.
     rate : float or None
-        The step of a tuned variant.
+        Of a variant with a grid.
     """
 
     spec: Any
@@ -87,124 +75,16 @@ class Task:
     @property
     def name(self) -> str:
         """The variant under which the runs are recorded."""
-        if self.seeds[0] < FIRST_TUNING_RUN:
+        if self.rate is None or self.seeds[0] < FIRST_TUNING_RUN:
             return self.variant
-        return _tuning_name(self.variant, self.rate)
+        return tuning_name(self.variant, self.rate)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What decides the bits of the runs."""
+        return self.spec.identity(self.variant, self.rate)  # type: ignore[no-any-return]
 
 
-def _tuning_name(variant: str, rate: float | None) -> str:
-    return f"{variant.replace('tuned', 'tuning', 1)}-{rate:g}"
-
-
-# --- what a worker does ---------------------------------------------------------------------------
-def _run_task(
-    task: Task, folder: Path, checkpoint_seconds: float
-) -> tuple[Task, list[Outcome], Tuning | None]:
-    _stop_if_deserted()
-    if isinstance(task.spec, GridWorldSpec):
-        return task, *_run_grid_world(task)
-    return task, _run_training(task, folder, checkpoint_seconds), None
-
-
-def _stop_if_deserted() -> None:
-    """End a worker of joblib whose caller was killed; Dask ends its own."""
-    parent = multiprocessing.parent_process()
-    if not isinstance(multiprocessing.current_process(), LokyProcess) or parent is None:
-        return
-    if os.getppid() != parent.pid:
-        os._exit(1)  # an exception would end the task, and the worker wait for the next
-
-
-def _run_grid_world(task: Task) -> tuple[list[Outcome], Tuning | None]:
-    """Run a method on all seeds, which takes a second or two, and keep those of the task."""
-    begin = time.perf_counter()
-    curve = run(replace(task.spec, methods=(task.variant,)))[task.variant]
-    seconds = (time.perf_counter() - begin) / task.spec.seeds
-    where = surroundings()
-    outcomes = []
-    for seed in task.seeds:
-        lost = f"in episode {curve.diverged[seed]}" if seed in curve.diverged else None
-        outcomes.append(Outcome(seed, grid_world_columns(curve, seed), seconds, lost, where))
-    return outcomes, curve.tuning
-
-
-def grid_world_columns(curve: Curve, seed: int) -> dict[str, NDArray[Any]]:
-    """Return what is recorded of a run of the grid world: no rows if it diverged."""
-    theta_names = [f"theta{i}" for i in range(curve.theta.shape[-1])]
-    if seed in curve.diverged:
-        return {n: np.zeros(0) for n in ("episode", "neu", "neu_estimate", *theta_names)}
-    i = curve.seeds.index(seed)
-    return {
-        "episode": curve.episodes,
-        "neu": curve.neu[i],
-        "neu_estimate": curve.neu_estimate[i],
-        **dict(zip(theta_names, curve.theta[i].T, strict=True)),
-    }
-
-
-def _run_training(task: Task, folder: Path, checkpoint_seconds: float) -> list[Outcome]:
-    """Train from the checkpoints on, runs that are equally far together.
-
-    They are looked up anew here: a worker that outlived its caller may just have saved one.
-    """
-    states = {seed: load_checkpoint(*_checkpoint(task, seed, folder)) for seed in task.seeds}
-    outcomes = []
-    for seeds in _equally_far(states):
-        trainer = Trainer(task.spec.training_for(task.variant, seeds, task.rate))
-        found = [state for seed in seeds if (state := states[seed]) is not None]
-        if found:
-            trainer.load_state_dict(join_states(found))
-        outcomes += _train(trainer, replace(task, seeds=seeds), folder, checkpoint_seconds)
-    return outcomes
-
-
-def _equally_far(states: Mapping[int, dict[str, Any] | None]) -> list[tuple[int, ...]]:
-    """Cut seeds into groups with the same number of rows."""
-    by_k: dict[int, list[int]] = {}
-    for seed, state in states.items():
-        by_k.setdefault(0 if state is None else state["k"], []).append(seed)
-    return [tuple(seeds) for seeds in by_k.values()]
-
-
-def _train(trainer: Trainer, task: Task, folder: Path, checkpoint_seconds: float) -> list[Outcome]:
-    """Train to the end, and save a checkpoint now and then."""
-    saved = time.monotonic()
-    try:
-        while not trainer.done:
-            trainer.advance()
-            _stop_if_deserted()
-            if time.monotonic() - saved >= checkpoint_seconds and not trainer.done:
-                for seed, state in zip(task.seeds, split_state(trainer.state_dict()), strict=True):
-                    save_checkpoint(*_checkpoint(task, seed, folder), state)
-                saved = time.monotonic()
-    except Diverged as error:
-        what = f"at iteration {error.k}: {error.what}"
-        lost = [_training_outcome(error.recorded, task.seeds.index(error.run), what)]
-        others = tuple(seed for seed in task.seeds if seed != error.run)
-        # A run does not depend on its company: the others go on from their checkpoints.
-        rest = replace(task, seeds=others)
-        return lost + (_run_training(rest, folder, checkpoint_seconds) if others else [])
-    return [_training_outcome(trainer.log, i, None) for i in range(len(task.seeds))]
-
-
-def _training_outcome(log: TrainingLog, i: int, diverged: str | None) -> Outcome:
-    seconds = float(log.seconds["total"].sum()) / len(log.runs)
-    return Outcome(log.runs[i], training_columns(log, i), seconds, diverged, surroundings())
-
-
-def training_columns(log: TrainingLog, i: int) -> dict[str, NDArray[Any]]:
-    """Return what is recorded of the i-th run of a log."""
-    return {"k": np.arange(len(log)), **{name: rows[i] for name, rows in log.columns.items()}}
-
-
-def _checkpoint(task: Task, seed: int, folder: Path) -> tuple[Path, dict[str, Any]]:
-    """Return where the checkpoint of a run is, and to what it belongs."""
-    stem = Record.stem(task.name, seed)
-    owner = {"hash": spec_hash(task.spec), "run": stem, "rate": task.rate}
-    return folder / f"{stem}.pt", owner
-
-
-# --- tasks ----------------------------------------------------------------------------------------
 def tasks_for(
     record: Record, variants: Sequence[str], seeds: Sequence[int], workers: int = 1
 ) -> list[Task]:
@@ -217,81 +97,128 @@ def tasks_for(
         What is wanted.
     workers : int
         Over how many processes runs that are cheaper together are spread.
+
+    Raises
+    ------
+    RecordError
+        If a grid now has another winner than the runs that are recorded with it.
     """
-    spec = record.spec
-    if isinstance(spec, GridWorldSpec):
-        wanted = ((v, [s for s in seeds if not record.has(v, s)]) for v in variants)
-        return [Task(spec, variant, tuple(missing)) for variant, missing in wanted if missing]
+    spec, done = record.spec, checkpointed_rows(record)
     tasks = []
     for variant in variants:
-        numbers = list(seeds)
-        rates: list[float | None] = [None]
-        if spec.grid(variant):
-            if all(record.has(variant, seed) for seed in seeds):
-                continue
-            winner = _winner(record, variant)
-            rates = list(spec.grid(variant)) if winner is None else [winner]
-            if winner is None:
-                numbers = [FIRST_TUNING_RUN + i for i in range(spec.tuning_seeds)]
-        for rate in rates:
-            task = Task(spec, variant, tuple(numbers), rate)
-            missing = tuple(seed for seed in numbers if not record.has(task.name, seed))
-            folder = record.path / CHECKPOINTS
-            tasks += [replace(task, seeds=s) for s in _alike(task, missing, folder, workers)]
+        for task in _wanted_tasks(record, variant, seeds):
+            missing = [seed for seed in task.seeds if not record.has(task.name, seed)]
+            if not missing and spec.tunes(variant) and variant not in record.tuning:
+                missing = list(task.seeds[:1])  # the tuning is lost: one run finds it again
+            rows = {seed: done.get(Record.stem(task.name, seed), 0) for seed in missing}
+            groups = spec.groups(missing, rows, workers) if missing else []
+            tasks += [replace(task, seeds=group) for group in groups]
     # Seed by seed: wherever it is interrupted, each variant has about as many runs as the others.
     return sorted(tasks, key=lambda task: task.seeds[0])
 
 
-def _alike(task: Task, seeds: tuple[int, ...], folder: Path, workers: int) -> list[tuple[int, ...]]:
-    """Cut seeds into groups that can run together: equally far, and one at a time for a robot."""
-    training = task.spec.training
-    simulator = make_simulator(training.environment, **training.options)
-    if not simulator.batches_runs:
-        return [(seed,) for seed in seeds]
-    states = {seed: load_checkpoint(*_checkpoint(task, seed, folder)) for seed in seeds}
-    groups = []
-    for group in _equally_far(states):
-        parts = np.array_split(group, min(workers, len(group)))
-        groups += [tuple(int(seed) for seed in part) for part in parts]
-    return groups
+def _wanted_tasks(record: Record, variant: str, seeds: Sequence[int]) -> list[Task]:
+    """Return one task for each name under which runs of a variant are wanted now."""
+    spec = record.spec
+    if not spec.grid(variant):
+        return [Task(spec, variant, tuple(seeds))]
+    found = _tuning(record, variant)
+    if found is None:
+        runs = tuple(range(FIRST_TUNING_RUN, FIRST_TUNING_RUN + spec.tuning_seeds))
+        return [Task(spec, variant, runs, rate) for rate in spec.grid(variant)]
+    record.set_tuning(variant, found)
+    if not np.isfinite(found.areas).any():
+        return []
+    task = Task(spec, variant, tuple(seeds), winner(spec, variant, found.best))
+    if variant in record.identities:
+        other = same_identity(record.identities[variant], task.identity, spec.defaults())
+        if other:
+            raise RecordError(
+                f"the grid of {variant} now chooses {found.best}, and {record.path} has runs of "
+                f"another choice ({told(other)}; expected the same); choose another name or folder"
+            )
+    return [task]
 
 
-def _winner(record: Record, variant: str) -> float | None:
-    """Return the best rate of a grid, kept in the manifest; None if runs are missing or all diverge."""
-    spec, areas = record.spec, []
+def winner(spec: Experiment, variant: str, best: str) -> float | None:
+    """Return the rate of a grid that a record calls best; None if it has none.
+
+    Examples
+    --------
+    >>> from amgd.experiments.named import named
+    >>> winner(named("figure2-cartpole"), "tuned", "0.3")
+    0.3
+    """
+    return next((rate for rate in spec.grid(variant) if f"{rate:g}" == best), None)
+
+
+def _tuning(record: Record, variant: str) -> Tuning | None:
+    """Return what the runs for tuning say of a grid; None if some are missing."""
+    spec = record.spec
+    runs = range(FIRST_TUNING_RUN, FIRST_TUNING_RUN + spec.tuning_seeds)
+    sign = -1.0 if spec.quantity(spec.column).better == "larger" else 1.0
+    areas = []
     for rate in spec.grid(variant):
-        name = _tuning_name(variant, rate)
-        runs = [FIRST_TUNING_RUN + i for i in range(spec.tuning_seeds)]
+        name = tuning_name(variant, rate)
         if not all(record.has(name, run) for run in runs):
             return None
         if any(record.files[Record.stem(name, run)]["diverged"] is not None for run in runs):
             areas.append(np.inf)
             continue
-        means = [record.read(name, run)["evaluation_return"].mean() for run in runs]
-        areas.append(-float(np.mean(means)))
-    if not np.isfinite(areas).any():
-        return None
-    if variant not in record.tuning:
-        record.set_tuning(variant, [f"{rate:g}" for rate in spec.grid(variant)], areas)
-    return float(spec.grid(variant)[int(np.argmin(areas))])
+        means = [record.read(name, run)[spec.column].mean() for run in runs]
+        areas.append(sign * float(np.mean(means)))
+    return Tuning(tuple(f"{rate:g}" for rate in spec.grid(variant)), tuple(areas))
 
 
-# --- the loop -------------------------------------------------------------------------------------
+# --- what a worker does ----------------------------------------------------------------------------
+class _Done(NamedTuple):
+    """What a task sends back: an outcome of each run, and where it took place."""
+
+    task: Task
+    outcomes: list[Outcome]
+    places: list[list[dict[str, Any]]]
+
+
+def _run_task(task: Task, folder: Path, seconds: float, changed: str) -> _Done:
+    _stop_if_deserted()
+    checkpoints = Checkpoints(
+        folder,
+        task.name,
+        task.identity,
+        task.spec.defaults(),
+        environment=task.spec.environment,
+        seconds=seconds,
+        changed=changed,
+        alive=_stop_if_deserted,
+    )
+    outcomes = list(task.spec.run(task.variant, task.seeds, task.rate, checkpoints))
+    return _Done(task, outcomes, [checkpoints.places(one.seed) for one in outcomes])
+
+
+def _stop_if_deserted() -> None:
+    """End a worker whose caller was killed: nobody waits for it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None and os.getppid() != parent.pid:
+        os._exit(1)  # an exception would end the task, and the worker wait for the next
+
+
+# --- the loop --------------------------------------------------------------------------------------
 def record(
-    spec: Spec,
+    spec: Experiment,
     path: Path | str,
     *,
     variants: Sequence[str] | None = None,
     seeds: Sequence[int] | None = None,
     jobs: int | None = None,
     checkpoint_seconds: float = 30.0,
+    changed: str = "refuse",
     on_progress: Callable[[Record, str], None] | None = None,
 ) -> Record:
     """Run what a record lacks.
 
     Parameters
     ----------
-    spec : GridWorldSpec or ReinforceSpec
+    spec : Experiment
     path : Path or str
         Folder of the record; it is made if it is not there.
     variants : sequence of str, optional
@@ -304,6 +231,9 @@ def record(
     checkpoint_seconds : float
         A kill loses at most this much work and the row in progress; the grid world, a second or two
         for a variant, has no checkpoints.
+    changed : {"refuse", "accept", "restart"}
+        What to do with a run that was begun with other code, versions or hardware: refuse to go on,
+        go on and record both places, or start it anew.
     on_progress : callable, optional
         Called with the record and the name of each run that has just been recorded.
 
@@ -314,8 +244,8 @@ def record(
     Raises
     ------
     RecordError
-        If the folder belongs to another specification, another process is writing it, or a file in
-        it is torn or edited.
+        If the folder holds other runs under the same names, another process is writing it, a file
+        in it is torn or edited, or a run was begun elsewhere.
     ValueError
         If every step of a grid diverges; the other variants are recorded first.
     TypeError
@@ -326,13 +256,13 @@ def record(
     Examples
     --------
     >>> import tempfile
-    >>> from amgd.experiments.specs import named
+    >>> from amgd.experiments.named import named
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     made = record(named("figure1-grid10", "smoke"), folder, variants=["plain"])
     ...     made.seeds("plain"), made.curves("plain", "neu").samples.shape
     ((0, 1, 2), (3, 5))
     """
-    to_plain(spec)  # refuses anything else
+    check.instance("spec", spec, Experiment, "make one with amgd.experiments.named.named")  # type: ignore[type-abstract]
     wanted = _wanted("variants", variants, spec.variants)
     numbers = _wanted("seeds", seeds, range(spec.seeds))
     pause = check.real("checkpoint_seconds", checkpoint_seconds, "30 is usual", "[0, inf)")
@@ -340,17 +270,40 @@ def record(
         raise ValueError("jobs must not be 0: got 0 (expected 1, 2, ... or -1 for all cores)")
     folder = Path(path)
     folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        made = Record.create(folder, spec)
+        if any(not made.has(v, s) for v in wanted for s in numbers):
+            spec.check()
+        return _record(made, wanted, numbers, jobs, (pause, changed), on_progress)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Let no other process write a record meanwhile.
+
+    Raises
+    ------
+    RecordError
+        If one does; it is named.
+    """
+    holder = folder / f"{LOCK}-holder"
     lock = FileLock(folder / LOCK, timeout=0)
     try:
         lock.acquire()
     except Timeout:
+        try:
+            who = holder.read_text(encoding="utf8")
+        except OSError:
+            who = "unknown"
         raise RecordError(
-            f"another process is writing {folder}: got a lock that is held (expected none); "
-            "wait for it, stop it, or choose another folder"
+            f"another process is writing {folder}: got a lock that is held by {who} (expected "
+            "none); wait for it, stop it, or choose another folder"
         ) from None
     try:
-        return _record(Record.create(folder, spec), wanted, numbers, jobs, pause, on_progress)
+        holder.write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf8")
+        yield
     finally:
+        holder.unlink(missing_ok=True)
         lock.release()
 
 
@@ -359,7 +312,7 @@ def _record(
     variants: Sequence[str],
     seeds: Sequence[int],
     jobs: int | None,
-    checkpoint_seconds: float,
+    options: tuple[float, str],
     on_progress: Callable[[Record, str], None] | None,
 ) -> Record:
     record.verify(unlisted=False)
@@ -369,35 +322,57 @@ def _record(
     half = [*record.path.glob(".*.csv.*"), *record.path.glob(".*.json.*"), *folder.glob(".*.pt.*")]
     for file in half + [folder / f"{stem}.pt" for stem in record.files]:
         file.unlink(missing_ok=True)
-    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
-    workers = joblib.effective_n_jobs(jobs)
     for _ in ("grids and the variants without one", "tuned variants"):
-        tasks = tasks_for(record, variants, seeds, workers)
-        outcomes = parallel(
-            joblib.delayed(_run_task)(task, folder.absolute(), checkpoint_seconds) for task in tasks
-        )
-        for task, found, tuning in outcomes:
-            if tuning is not None:
-                record.set_tuning(task.variant, tuning.tried, tuning.areas)
-            for one in found:
+        for done in _outcomes(record, variants, seeds, jobs, options):
+            for one, places in zip(done.outcomes, done.places, strict=True):
+                if one.tuning is not None:
+                    record.set_tuning(done.task.variant, one.tuning)
+                stem = Record.stem(done.task.name, one.seed)
+                if stem in record.files:
+                    continue  # only its tuning was lost
                 record.add(
-                    task.name,
+                    done.task.name,
                     one.seed,
                     one.columns,
                     one.seconds,
                     diverged=one.diverged,
-                    where=one.where,
+                    identity=done.task.identity,
+                    places=places,
                 )
-                _checkpoint(task, one.seed, folder)[0].unlink(missing_ok=True)
+                (folder / f"{stem}.pt").unlink(missing_ok=True)
                 if on_progress is not None:
-                    on_progress(record, Record.stem(task.name, one.seed))
+                    on_progress(record, stem)
     for variant in variants:
         if not all(record.has(variant, seed) for seed in seeds):
             raise ValueError(
-                f"no rate of {variant} is stable: all of {record.spec.grid(variant)} diverge (expected one "
-                "that does not); add smaller ones to the grid"
+                f"no rate of {variant} is stable: all of {record.spec.grid(variant)} diverge "
+                "(expected one that does not); add smaller ones to the grid"
             )
     return record
+
+
+def _outcomes(
+    record: Record,
+    variants: Sequence[str],
+    seeds: Sequence[int],
+    jobs: int | None,
+    options: tuple[float, str],
+) -> Iterator[_Done]:
+    """Run the tasks that can start now; what a killed worker leaves undone starts again."""
+    folder = (record.path / CHECKPOINTS).absolute()
+    workers = joblib.effective_n_jobs(jobs)
+    killed, before = 0, -1
+    while tasks := tasks_for(record, variants, seeds, workers):
+        parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+        try:
+            yield from parallel(joblib.delayed(_run_task)(task, folder, *options) for task in tasks)
+            return
+        except BrokenProcessPool:
+            far = len(record.files) * 10**9 + sum(checkpointed_rows(record).values())
+            killed = killed + 1 if far == before else 1
+            if killed == ATTEMPTS:
+                raise
+            before = far
 
 
 def _wanted(name: str, chosen: Sequence[Any] | None, known: Iterable[Any]) -> list[Any]:
@@ -422,15 +397,17 @@ def checkpointed_rows(record: Record) -> dict[str, int]:
     Examples
     --------
     >>> import tempfile
-    >>> from amgd.experiments.specs import named
+    >>> from amgd.experiments.named import named
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     checkpointed_rows(Record.create(folder, named("figure3-ant", "smoke")))
+    ...     checkpointed_rows(Record.create(folder, named("figure1-grid10", "smoke")))
     {}
     """
     found = {}
     for path in sorted((record.path / CHECKPOINTS).glob("*.pt")):
         try:
-            found[path.stem] = int(torch.load(path, weights_only=True)["state"]["k"])
-        except Exception:
-            continue  # just being replaced or deleted; `record` reports one that is torn
+            content = read_checkpoint(path)
+        except RecordError:
+            continue  # just being replaced; the run that needs it reports one that is torn
+        if content is not None:
+            found[path.stem] = int(content["rows"])
     return found

@@ -1,178 +1,154 @@
 r"""What a record says: a line for each variant, comparisons on shared seeds, words for both.
 
-**One number a run.** A run is summed up by the mean height of its curve after row 0, the start
-that all variants share (`amgd.statistics.area_under_curve`).
+**One number a run.** A run is summed up by a measure: by default the mean height of its curve after
+row 0, the start that all variants share (`amgd.statistics.area_under_curve`).
 It rewards an early rise as well as a high end. The grids are tuned by it too: that row 0 counts there
 changes no order, since all steps of a grid share it.
 
-**Pairs.** Seed i of every variant has the same random streams, so a comparison takes the
-differences on the seeds that both variants finished.
-The p-value is that of the sign-flip test, exact up to 16 pairs.
-A table compares several variants with one, so its verdicts use Holm's correction
-(`amgd.statistics.holm`): with six independent comparisons at 0.05 and no correction
-the chance of some false call would be a quarter, and a reader takes home whatever the table calls
-better.
-The uncorrected p-values are printed, for a reader who came with a single question.
+**Verdicts** are those of `amgd.experiments.verdicts`: a table compares several variants with one, and
+its comparisons are one family.
 
-**Few seeds.** The smallest p-value of n pairs is 2^(1-n). Where even that could not pass, the
-verdict is "too few seeds": silence of such a test says nothing.
-
-**Divergence.** A run that diverged has no area. It is counted beside n, and a comparison that had
+**Divergence.** A run that diverged has no number. It is counted beside n, and a comparison that had
 to leave it out says so in its verdict.
 
-Plan of the module: names and quantities, summaries, verdicts, the table, the sentence for captions.
+Plan of the module: names and measures, summaries, tables, the sentence for captions.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from tabulate import tabulate
 
 from amgd import _checks as check
+from amgd.experiments.experiment import Quantity
 from amgd.experiments.records import Curves, Record
-from amgd.experiments.specs import METHODS, VARIANTS, GridWorldSpec
-from amgd.statistics import (
-    Band,
-    PairedComparison,
-    area_under_curve,
-    first_passage,
-    holm,
-    mean_band,
-    paired_difference,
-)
+from amgd.experiments.verdicts import AREA, Comparison, Runs, compare_runs, family_text
+from amgd.statistics import Band, area_under_curve, first_passage, mean_band
 
 __all__ = [
-    "Quantity",
+    "FORMATS",
+    "MEASURES",
     "Reached",
-    "SeedComparison",
     "Summary",
-    "default_column",
     "describe",
-    "quantity",
+    "measured",
     "summarise",
-    "task_name",
     "to_markdown",
+    "to_text",
     "until_divergence",
     "variant_name",
-    "verdict",
 ]
 
 LEVEL = 0.9  # of all intervals of the book
-ALPHA = 0.05  # largest corrected p-value that is called a difference
+MEASURES = {"mean": AREA, "end": "end", "updates": "updates to the threshold"}
+"""What a run can be summed up by, with the words for it."""
+FORMATS = ("markdown", "text", "csv", "latex", "json")
 
 
-# --- names and quantities -------------------------------------------------------------------------
-class Quantity(NamedTuple):
-    """What a column of a record means.
-
-    Attributes
-    ----------
-    label : str
-        In words, for an axis or a table.
-    better : {"larger", "smaller"} or None
-        Which direction is better; None if neither is.
-    log : bool
-        Whether it is drawn on a logarithmic axis.
-    """
-
-    label: str
-    better: str | None
-    log: bool
-
-
-_QUANTITIES = {
-    "neu": Quantity("exact NEU", "smaller", True),
-    "neu_estimate": Quantity("estimated NEU", "smaller", True),
-    "evaluation_return": Quantity("return", "larger", False),
-    "return": Quantity("return of the training batch", "larger", False),
-    "distance": Quantity("distance from the start", None, False),
-    "gradient_norm": Quantity("norm of the gradient estimate", None, True),
-}
-_GRID_WORLD_NAMES = {
-    "plain": "TD(0)",
-    "accelerated": "TD(0)-Acc",
-    "matched": "TD(0) with matched steps",
-    "tuned": "tuned TD(0)",
-    "tuned_accelerated": "tuned TD(0)-Acc",
-}
-_REINFORCE_NAMES = {
-    "plain": "SGD",
-    "theorem1": "AMGD of Theorem 1",
-    "ghadimi_lan": r"AMGD with $\gamma_k=k\beta/2$",
-    "nesterov": "Nesterov",
-    "matched": "SGD with matched steps",
-    "tuned": "tuned SGD",
-    "tuned_accelerated": "tuned AMGD",
-}
-
-
-def quantity(column: str) -> Quantity:
-    """Return what a column of a record means; an unknown one is called by its name.
-
-    Examples
-    --------
-    >>> quantity("evaluation_return").better, quantity("theta0").label
-    ('larger', 'theta0')
-    """
-    return _QUANTITIES.get(column, Quantity(column.replace("_", " "), None, False))
-
-
-def default_column(record: Record) -> str:
-    """Return the column of the paper's figure: the exact NEU, or the evaluation's return.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from amgd.experiments.specs import named
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     default_column(Record.create(folder, named("figure1-grid10")))
-    'neu'
-    """
-    return "neu" if isinstance(record.spec, GridWorldSpec) else "evaluation_return"
-
-
-def variant_name(record: Record, variant: str) -> str:
+# --- names and measures ----------------------------------------------------------------------------
+def variant_name(record: Record, variant: str, *, tex: bool = True) -> str:
     """Return the name of a variant in words, a tuned one with the winner of its grid.
 
     Examples
     --------
     >>> import tempfile
-    >>> from amgd.experiments.specs import named
+    >>> from amgd.experiments.experiment import Tuning
+    >>> from amgd.experiments.named import named
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     record = Record.create(folder, named("figure2-cartpole", "smoke"))
-    ...     best = record.set_tuning("tuned", ["0.1", "0.3"], [-20.0, -40.0])
+    ...     record.set_tuning("tuned", Tuning(("0.1", "0.3"), (-20.0, -40.0)))
     ...     [variant_name(record, variant) for variant in ("matched", "tuned")]
     ['SGD with matched steps', 'tuned SGD, step 0.3']
     """
-    grid_world = isinstance(record.spec, GridWorldSpec)
-    name = (_GRID_WORLD_NAMES if grid_world else _REINFORCE_NAMES)[variant]
+    name = str(record.spec.words(variant, tex=tex))
     if variant not in record.tuning:
         return name
     best = str(record.tuning[variant]["best"])  # a step, or "delta 0.6"
     return f"{name}, {best}" if best.startswith("delta") else f"{name}, step {best}"
 
 
-def task_name(record: Record) -> str:
-    """Return the task in words: the environment, or the size of the grid world.
+def measured(
+    record: Record,
+    variant: str,
+    *,
+    column: str | None = None,
+    measure: str = "mean",
+    threshold: float | None = None,
+) -> Runs:
+    """Return one number for each run of a variant.
+
+    Parameters
+    ----------
+    record : Record
+    variant : str
+    column : str, optional
+        Default is the one of the paper's figure.
+    measure : {"mean", "end", "updates"}
+        Mean height after the first row, height of the last row, or the k of the first row at the
+        threshold or beyond; one more than the last k for a run that never gets there.
+    threshold : float, optional
+        For "updates"; default is the one of the specification.
+
+    Returns
+    -------
+    Runs
+
+    Raises
+    ------
+    ValueError
+        For an unknown column or measure, or updates without a threshold.
 
     Examples
     --------
     >>> import tempfile
-    >>> from amgd.experiments.specs import named
+    >>> from amgd.experiments.named import named
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     task_name(Record.create(folder, named("figure1-grid10")))
-    'grid world, 10 × 10'
+    ...     record = Record.create(folder, named("figure2-cartpole", "smoke"))
+    ...     rows = {"k": np.arange(5), "evaluation_return": np.array([9.0, 1.0, 2.0, 3.0, 6.0])}
+    ...     record.add("plain", 0, rows, 0.5)
+    ...     [measured(record, "plain", measure=m, threshold=7.0).values for m in MEASURES]
+    [{0: 3.0}, {0: 6.0}, {0: 0.0}]
     """
-    if isinstance(record.spec, GridWorldSpec):
-        return f"grid world, {record.spec.n} × {record.spec.n}"
-    return str(record.spec.training.environment)
+    check.choice("measure", measure, tuple(MEASURES))
+    column = record.spec.column if column is None else column
+    threshold = _threshold(record, column, threshold)
+    curves = record.curves(variant, column)
+    if not curves.seeds:
+        return Runs({}, len(curves.diverged))
+    if measure == "mean":
+        values = area_under_curve(curves.k, curves.samples, rule="right")
+    elif measure == "end":
+        values = curves.samples[:, -1]
+    elif threshold is None:
+        raise ValueError(
+            "updates to a threshold need one: got none, and the specification has none for "
+            f"{column!r}; pass threshold"
+        )
+    else:
+        passages = first_passage(curves.k, curves.samples, threshold, above=_above(record, column))
+        values = np.where(np.isfinite(passages), passages, curves.k[-1] + 1.0)
+    return Runs(dict(zip(curves.seeds, values.tolist(), strict=True)), len(curves.diverged))
 
 
-# --- summaries ------------------------------------------------------------------------------------
+def _threshold(record: Record, column: str, threshold: float | None) -> float | None:
+    if threshold is not None:
+        return check.real("threshold", threshold, "it is a height of the curves")
+    return record.spec.threshold if column == record.spec.column else None
+
+
+def _above(record: Record, column: str) -> bool:
+    return bool(record.spec.quantity(column).better != "smaller")
+
+
+# --- summaries -------------------------------------------------------------------------------------
 class Reached(NamedTuple):
     """How many runs got to a threshold, and when.
 
@@ -190,43 +166,16 @@ class Reached(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SeedComparison(PairedComparison):
-    """A paired comparison of the areas of two variants of a record.
-
-    Attributes
-    ----------
-    difference : Band
-        Mean of variant minus `against` with its Student-t interval.
-    p_value : float
-        Two-sided, of the sign-flip test.
-    corrected : float
-        The same after Holm's correction for all comparisons of the table.
-    comparisons : int
-        How many there are.
-    against : str
-    seeds : tuple of int
-        The seeds that both finished.
-    diverged, against_diverged : int
-        Runs of either side that diverged.
-    """
-
-    corrected: float
-    comparisons: int
-    against: str
-    seeds: tuple[int, ...]
-    diverged: int
-    against_diverged: int
-
-
-@dataclass(frozen=True)
 class Summary:
     """What the record says of one variant.
 
     Attributes
     ----------
-    variant, name : str
-        As in the specification, and in words.
+    variant, name, text : str
+        As in the specification, and in words with and without TeX.
     column : str
+    quantity : Quantity
+        What the column means.
     n : int
         Runs that got to the end.
     diverged : mapping of int to str
@@ -234,9 +183,10 @@ class Summary:
     final, area : Band or None
         Mean of the last row, and mean of the mean heights, over the n runs; None for n = 0, with
         infinite ends for n = 1.
-    difference : SeedComparison or None
-        Of the areas, against another variant; None for that one itself, or if fewer than two seeds
-        are shared.
+    against : str or None
+        Name of the variant with which it is compared.
+    comparison : Comparison or None
+        None for that one itself, or if that one has no runs.
     reached : Reached or None
         None without a threshold.
     threshold : float or None
@@ -246,12 +196,15 @@ class Summary:
 
     variant: str
     name: str
+    text: str
     column: str
+    quantity: Quantity
     n: int
     diverged: Mapping[int, str]
     final: Band | None
     area: Band | None
-    difference: SeedComparison | None
+    against: str | None
+    comparison: Comparison | None
     reached: Reached | None
     threshold: float | None
     seconds: float
@@ -261,7 +214,8 @@ def summarise(
     record: Record,
     *,
     column: str | None = None,
-    against: str = "plain",
+    against: str | None = None,
+    measure: str = "mean",
     threshold: float | None = None,
 ) -> list[Summary]:
     """Sum up every variant of a record, finished or growing.
@@ -270,9 +224,12 @@ def summarise(
     ----------
     record : Record
     column : str, optional
-        Default is the one of the paper's figure, see `default_column`.
-    against : str
-        The variant with which the others are compared. If it has no runs nothing is compared.
+        Default is the one of the paper's figure.
+    against : str, optional
+        The variant with which the others are compared; default is the first. If it has no runs
+        nothing is compared.
+    measure : {"mean", "end", "updates"}
+        What the verdicts speak of, see `measured`.
     threshold : float, optional
         Height that counts as reached. Default is the one of the specification, for the column to
         which it belongs.
@@ -285,19 +242,14 @@ def summarise(
     Raises
     ------
     ValueError
-        For an unknown column or variant.
+        For an unknown column, variant or measure.
     RecordError
         If a file is missing, torn or edited.
-
-    Notes
-    -----
-    For more than 16 shared seeds the sign patterns are drawn at random, from a generator that
-    depends on the record's hash only: the same record has the same table everywhere.
 
     Examples
     --------
     >>> import tempfile
-    >>> from amgd.experiments.specs import named
+    >>> from amgd.experiments.named import named
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     record = Record.create(folder, named("figure2-cartpole", "smoke"))
     ...     for seed in range(3):
@@ -305,29 +257,42 @@ def summarise(
     ...             rows = {"k": np.arange(5), "evaluation_return": gain * np.arange(5.0) + seed}
     ...             record.add(variant, seed, rows, 0.5)
     ...     plain, matched = summarise(record)
-    >>> matched.n, float(matched.area.mean), float(matched.difference.difference.mean)
+    >>> matched.n, float(matched.area.mean), float(matched.comparison.difference.mean)
     (3, 6.0, 2.5)
-    >>> verdict(matched.difference, "larger")  # three pairs have no p-value below 1/4
+    >>> matched.comparison.word  # three pairs have no p-value below 1/4
     'too few seeds'
     """
-    column = default_column(record) if column is None else column
-    check.choice("against", against, tuple(dict.fromkeys(METHODS + VARIANTS)))
-    if threshold is not None:
-        threshold = check.real("threshold", threshold, "it is a height of the curves")
-    elif column == "evaluation_return":
-        threshold = getattr(record.spec, "threshold", None)
-    curves = {v: record.curves(v, column) for v in record.spec.variants if record.seeds(v)}
-    areas = {v: _areas(c) for v, c in curves.items()}
-    summaries = [
+    spec = record.spec
+    column = spec.column if column is None else column
+    against = spec.variants[0] if against is None else against
+    check.choice("against", against, spec.variants)
+    threshold = _threshold(record, column, threshold)
+    quantity = spec.quantity(column)
+    curves = {v: record.curves(v, column) for v in spec.variants if record.seeds(v)}
+    areas = {v: measured(record, v, column=column) for v in curves}
+    found: Mapping[str, Comparison] = {}
+    if against in curves and len(curves) > 1:
+        runs = {
+            v: measured(record, v, column=column, measure=measure, threshold=threshold)
+            for v in curves
+        }
+        better = "smaller" if measure == "updates" else quantity.better or "larger"
+        words = MEASURES[measure].replace("the threshold", f"{threshold}")
+        family = {v: (runs[v], runs[against]) for v in curves if v != against}
+        found = compare_runs(family, better=better, quantity=words)
+    return [
         Summary(
             variant=variant,
             name=variant_name(record, variant),
+            text=variant_name(record, variant, tex=False),
             column=column,
+            quantity=quantity,
             n=len(c.seeds),
             diverged=c.diverged,
             final=_band(c.samples[:, -1:].ravel()),
-            area=_band(np.array(list(areas[variant].values()))),
-            difference=_compare(record, curves, areas, variant, against),
+            area=_band(np.array(list(areas[variant].values.values()))),
+            against=variant_name(record, against) if found else None,
+            comparison=found.get(variant),
             reached=None if threshold is None else _reached(record, c, threshold),
             threshold=threshold,
             seconds=sum(
@@ -337,71 +302,14 @@ def summarise(
         )
         for variant, c in curves.items()
     ]
-    return _correct(summaries)
-
-
-def _areas(curves: Curves) -> dict[int, float]:
-    if not curves.seeds:
-        return {}
-    values = area_under_curve(curves.k, curves.samples, rule="right").tolist()
-    return dict(zip(curves.seeds, values, strict=True))
 
 
 def _band(values: NDArray[np.float64]) -> Band | None:
     return mean_band(values, LEVEL, least=1) if values.size else None
 
 
-def _compare(
-    record: Record,
-    curves: Mapping[str, Curves],
-    areas: Mapping[str, Mapping[int, float]],
-    variant: str,
-    against: str,
-) -> SeedComparison | None:
-    """Compare two variants on the seeds that both finished."""
-    if variant == against or against not in areas:
-        return None
-    first, second = areas[variant], areas[against]
-    shared = tuple(seed for seed in first if seed in second)
-    if len(shared) < 2:
-        return None
-    found = paired_difference(
-        [first[seed] for seed in shared],
-        [second[seed] for seed in shared],
-        level=LEVEL,
-        rng=np.random.default_rng(int(record.hash, 16)),
-    )
-    return SeedComparison(
-        found.difference,
-        found.p_value,
-        corrected=found.p_value,
-        comparisons=1,
-        against=against,
-        seeds=shared,
-        diverged=len(curves[variant].diverged),
-        against_diverged=len(curves[against].diverged),
-    )
-
-
-def _correct(summaries: Sequence[Summary]) -> list[Summary]:
-    """Give each comparison its corrected p-value."""
-    found = [s.difference for s in summaries if s.difference is not None]
-    if not found:
-        return list(summaries)
-    corrected = iter(holm([comparison.p_value for comparison in found]).tolist())
-    return [
-        s
-        if s.difference is None
-        else replace(
-            s,
-            difference=replace(s.difference, corrected=next(corrected), comparisons=len(found)),
-        )
-        for s in summaries
-    ]
-
-
 def _reached(record: Record, curves: Curves, threshold: float) -> Reached:
-    above = quantity(curves.column).better != "smaller"
+    above = _above(record, curves.column)
     passages = [np.inf] * len(curves.diverged)
     for i, seed in enumerate(curves.diverged):  # these have a curve up to where they diverged
         k, values = until_divergence(record, curves, seed)
@@ -420,7 +328,7 @@ def until_divergence(
     Examples
     --------
     >>> import tempfile
-    >>> from amgd.experiments.specs import named
+    >>> from amgd.experiments.named import named
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     record = Record.create(folder, named("figure2-cartpole", "smoke"))
     ...     rows = {"k": np.arange(3), "evaluation_return": np.array([9.0, 8.0, np.nan])}
@@ -434,67 +342,9 @@ def until_divergence(
     return next(iter(table.values()))[finite], values[finite]
 
 
-# --- verdicts -------------------------------------------------------------------------------------
-def verdict(
-    comparison: PairedComparison | None, better: str | None = "larger", *, alpha: float = ALPHA
-) -> str:
-    """Say in words what a comparison shows of its first variant.
-
-    Parameters
-    ----------
-    comparison : PairedComparison or None
-        A `SeedComparison` is judged by its corrected p-value, and its diverged runs are named.
-    better : {"larger", "smaller"}
-        Which direction is better.
-    alpha : float in (0, 1)
-        Largest p-value that counts as a difference.
-
-    Returns
-    -------
-    str
-        "better" or "worse"; "no difference" (none was seen: the interval says how large one could
-        be); "too few seeds" if no outcome of so few pairs could have been called a difference;
-        "cannot be decided" without a comparison.
-        If runs diverged, the word is followed by who did, "diverges", "the other diverges" or "both
-        diverge", as in "better on shared seeds, diverges".
-
-    Examples
-    --------
-    >>> higher = paired_difference([5.0, 7.0, 6.0, 8.0, 9.0, 7.5], [1.0, 2.0, 0.0, 1.5, 1.0, 2.5])
-    >>> verdict(higher), verdict(higher, "smaller"), verdict(higher, alpha=0.01), verdict(None)
-    ('better', 'worse', 'too few seeds', 'cannot be decided')
-    """
-    check.choice("better", better, ("larger", "smaller"))
-    alpha = check.real("alpha", alpha, "0.05 is usual", "(0, 1)")
-    if comparison is None:
-        return "cannot be decided"
-    check.instance("comparison", comparison, PairedComparison, "pass one of a Summary")
-    p_value, comparisons, left_out = comparison.p_value, 1, ""
-    if isinstance(comparison, SeedComparison):
-        p_value, comparisons = comparison.corrected, comparison.comparisons
-        left_out = _who_diverged(comparison.diverged, comparison.against_diverged)
-    if p_value <= alpha:
-        word = "better" if (comparison.difference.mean > 0) == (better == "larger") else "worse"
-    elif comparisons * 2.0 ** (1 - comparison.difference.n) > alpha:
-        word = "too few seeds"
-    else:
-        word = "no difference"
-    if not left_out:
-        return word
-    return (
-        f"{word}, {left_out}" if word == "too few seeds" else f"{word} on shared seeds, {left_out}"
-    )
-
-
-def _who_diverged(own: int, other: int) -> str:
-    if own and other:
-        return "both diverge"
-    return "diverges" if own else "the other diverges" if other else ""
-
-
-# --- the table ------------------------------------------------------------------------------------
+# --- tables ----------------------------------------------------------------------------------------
 def to_markdown(summaries: Sequence[Summary]) -> str:
-    """Return the summaries as a Markdown table, with n and the diverged runs of every line.
+    """Return the summaries as a Markdown table with a line on its verdicts.
 
     The numbers after ± are half widths of 90% Student-t intervals.
 
@@ -508,44 +358,122 @@ def to_markdown(summaries: Sequence[Summary]) -> str:
     >>> print(to_markdown([]))
     No run is recorded yet.
     """
+    return to_text(summaries, "markdown")
+
+
+def to_text(summaries: Sequence[Summary], form: str = "text") -> str:
+    """Return the summaries as a table in one of `FORMATS`.
+
+    Those for people have rounded numbers, half widths of 90% Student-t intervals after ±, and a line
+    that says what the verdicts speak of; "csv" and "json" have all digits, a field for each number.
+
+    Examples
+    --------
+    >>> to_text([], "json")
+    '[]'
+    """
+    check.choice("form", form, FORMATS)
+    if form == "json":
+        return json.dumps([_fields(s) for s in summaries], indent=1)
+    if form == "csv":
+        return _to_csv([_fields(s) for s in summaries])
     if not summaries:
         return "No run is recorded yet."
-    column = quantity(summaries[0].column)
-    compared = [s.difference for s in summaries if s.difference is not None]
-    names = {s.variant: s.name for s in summaries}
-    head = ["variant", "n", f"{column.label} at the end", "mean over the run"]
-    if compared:
-        head += [f"minus {names[compared[0].against]}", "pairs", "p", "corrected p"]
-        head += ["verdict"] * (column.better is not None)
-    if summaries[0].threshold is not None:
-        head += [f"reach {summaries[0].threshold:g}", "when (median)"]
-    against = compared[0].against if compared else None
-    rows = [_cells(s, against, column.better) for s in summaries]
+    found = {s.variant: s.comparison for s in summaries if s.comparison is not None}
+    judged = bool(found) and summaries[0].quantity.better is not None
+    rows = [_cells(s, bool(found), judged, tex=form != "text") for s in summaries]
+    head = _head(summaries, judged, tex=form != "text")
+    note = f"\n\n{family_text(found)}" if judged else ""
+    if form == "latex":
+        table = [[_latex(cell) for cell in row] for row in (head, *rows)]
+        return (
+            str(tabulate(table[1:], table[0], tablefmt="latex_raw", disable_numparse=True)) + note
+        )
+    if form == "text":
+        return str(tabulate(rows, head, tablefmt="simple", disable_numparse=True)) + note
     lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + note
 
 
-def _cells(s: Summary, against: str | None, better: str | None) -> list[str]:
+def _head(summaries: Sequence[Summary], judged: bool, *, tex: bool) -> list[str]:
+    first = summaries[0]
+    head = ["variant", "n", f"{first.quantity.label} at the end", AREA]
+    compared = [s for s in summaries if s.comparison is not None]
+    if compared:
+        other = next(s for s in summaries if s.comparison is None)
+        head += [f"minus {other.name if tex else other.text}", "pairs", "p", "corrected p"]
+        head += ["verdict"] * judged
+    if first.threshold is not None:
+        head += [f"reach {first.threshold:g}", "when (median)"]
+    return head
+
+
+def _cells(s: Summary, compared: bool, judged: bool, *, tex: bool) -> list[str]:
     n = f"{s.n} ({len(s.diverged)} diverged)" if s.diverged else f"{s.n}"
-    cells = [s.name, n, _with_error(s.final), _with_error(s.area)]
-    if against is not None:
-        cells += _comparison_cells(s, against, better)
+    cells = [s.name if tex else s.text, n, _with_error(s.final), _with_error(s.area)]
+    c = s.comparison
+    if compared and c is None:
+        cells += [""] * (4 + judged)
+    elif c is not None:
+        cells += ["none" if c.difference is None else _with_error(c.difference), f"{c.n}"]
+        cells += [f"{c.p_value:.2g}", f"{c.corrected:.2g}"]
+        cells += [c.text] * judged
     if s.reached is not None:
         when = f"{s.reached.median:g}" if np.isfinite(s.reached.median) else "never"
         cells += [f"{s.reached.n} of {s.n + len(s.diverged)}", when]
     return cells
 
 
-def _comparison_cells(s: Summary, against: str, better: str | None) -> list[str]:
-    d = s.difference
-    if d is not None:
-        cells = [_with_error(d.difference), f"{len(d.seeds)}", f"{d.p_value:.2g}"]
-        cells += [f"{d.corrected:.2g}"]
-        word = verdict(d, better) if better is not None else ""
-    else:
-        cells = [""] * 4
-        word = "" if s.variant == against else "cannot be decided" if s.n else "diverges"
-    return cells if better is None else [*cells, word]
+def _latex(cell: str) -> str:
+    for sign, tex in (("%", r"\%"), ("_", r"\_") if "$" not in cell else ("", ""), ("±", r"$\pm$")):
+        cell = cell.replace(sign, tex) if sign else cell
+    return cell
+
+
+def _fields(s: Summary) -> dict[str, Any]:
+    """Return the numbers of a summary, one a field; what there is not is None."""
+
+    def band(name: str, value: Band | None) -> dict[str, float | None]:
+        ends = ("mean", "low", "high")
+        found = {end: None if value is None else float(getattr(value, end)) for end in ends}
+        return {
+            f"{name}_{end}": x if x is None or np.isfinite(x) else None for end, x in found.items()
+        }
+
+    c = s.comparison
+    when = None if s.reached is None or not np.isfinite(s.reached.median) else s.reached.median
+    return {
+        "variant": s.variant,
+        "name": s.text,
+        "column": s.column,
+        "n": s.n,
+        "diverged": len(s.diverged),
+        **band("end", s.final),
+        **band("mean", s.area),
+        "against": s.against,
+        "quantity": None if c is None else c.quantity,
+        **band("difference", None if c is None else c.difference),
+        "pairs": None if c is None else c.n,
+        "p": None if c is None else c.p_value,
+        "corrected_p": None if c is None else c.corrected,
+        "comparisons": None if c is None else c.family,
+        "smallest_p": None if c is None else c.least_p,
+        "verdict": None if c is None or s.quantity.better is None else c.text,
+        "threshold": s.threshold,
+        "reached": None if s.reached is None else s.reached.n,
+        "when_median": when,
+        "seconds": s.seconds,
+    }
+
+
+def _to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    if not rows:
+        return ""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().rstrip("\n")
 
 
 def _with_error(band: Band | None) -> str:
@@ -570,19 +498,19 @@ def _rounded(mean: float, half: float) -> str:
     return f"{mean:.{digits}f} ± {half:.{digits}f}"
 
 
-# --- the sentence for captions --------------------------------------------------------------------
+# --- the sentence for captions ---------------------------------------------------------------------
 def describe(record: Record) -> str:
     """Say when and where a record was made, of how many runs, in a sentence for captions.
 
     Examples
     --------
     >>> import tempfile
-    >>> from amgd.experiments.specs import named
+    >>> from amgd.experiments.named import named
     >>> where = {"processor": "Some CPU", "revision": 4 * "0123456789"}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     record = Record.create(folder, named("figure1-grid10", "smoke"))
     ...     rows = {"episode": np.array([0, 10]), "neu": np.array([1.0, 0.5])}
-    ...     record.add("plain", 0, rows, 0.1, where=where)
+    ...     record.add("plain", 0, rows, 0.1, places=[where])
     ...     print(describe(record))
     Recorded on ..., n = 0 to 1 of 3, on Some CPU, revision 0123456.
     """
@@ -599,7 +527,7 @@ def describe(record: Record) -> str:
         n += f" of {seeds}"
     days = sorted({entry["finished"][:10] for entry in record.files.values()})
     day = f"on {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"
-    places = [record.surroundings[entry["surroundings"]] for entry in record.files.values()]
+    places = [place for stem in record.files for place in record.places(stem)]
     processors = " and ".join(_distinct(place["processor"] for place in places))
     revisions = _distinct(_short(place["revision"]) for place in places)
     revision = ("revision " if len(revisions) == 1 else "revisions ") + " and ".join(revisions)

@@ -282,6 +282,7 @@ class _Classic(Simulator):
     action_kind = "discrete"
     batches_runs = True
     spread: ClassVar[float]  # initial states are uniform on (-spread, spread)^4
+    rewards: ClassVar[tuple[float, float]]  # the least and the most of a step
 
     def __init__(self, name: str, horizon: int) -> None:
         super().__init__()
@@ -318,6 +319,7 @@ class CartPole(_Classic):
     observation_size = 4
     action_size = 2
     spread = 0.05
+    rewards = (1.0, 1.0)
     gravity, cart, pole, half_length, tau = 9.8, 1.0, 0.1, 0.5, 0.02
     pushes = np.array([-10.0, 10.0])
     position_limit, angle_limit = 2.4, 12 * 2 * pi / 360
@@ -361,6 +363,7 @@ class Acrobot(_Classic):
     observation_size = 6
     action_size = 3
     spread = 0.1
+    rewards = (-1.0, 0.0)
     dt, gravity = 0.2, 9.8
     length, mass, centre, inertia = 1.0, 1.0, 0.5, 1.0  # of each link
     velocity_limits = np.array([[4 * pi], [9 * pi]])
@@ -870,6 +873,31 @@ def make_simulator(name: str, *, threads: int = 1, **options: Any) -> Simulator:
     if ":" not in name and name not in gymnasium.registry:
         raise ValueError(_unknown(name, [*_CLASSIC, *_TASKS]))
     return GymnasiumSimulator(name, **options)
+
+
+def possible_returns(name: str, horizon: int | None = None) -> tuple[float, float]:
+    """Return the least and the most that an episode can return, as far as is known.
+
+    Parameters
+    ----------
+    name : str
+        Gymnasium's name of the environment, which need not be installed.
+    horizon : int, optional
+        Steps after which an episode is cut; default is the registered limit.
+
+    Examples
+    --------
+    >>> possible_returns("CartPole-v0"), possible_returns("Acrobot-v1", horizon=40)
+    ((1.0, 200.0), (-40.0, 0.0))
+    >>> possible_returns("Ant-v5")
+    (-inf, inf)
+    """
+    if name not in _CLASSIC:
+        return -np.inf, np.inf
+    kind, limit = _CLASSIC[name]
+    steps = limit if horizon is None else min(horizon, limit)
+    least, most = kind.rewards
+    return min(least, least * steps), max(most, most * steps)
 
 
 def _retired(name: str) -> str:

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from amgd.experiments.checkpoints import load_checkpoint, save_checkpoint
+from amgd.experiments.named import named, spec_hash
 from amgd.experiments.records import RecordError
-from amgd.experiments.specs import named, spec_hash
 from amgd.reinforce.training import Trainer, TrainingSpec
 
 OWNER = {"hash": "0" * 64, "run": "plain-seed00", "rate": None}

@@ -23,8 +23,8 @@ from typer.testing import CliRunner
 
 from amgd import __version__
 from amgd.experiments import cli, progress, records, reruns, runner
+from amgd.experiments.named import EXPERIMENTS, PRESETS, from_toml, matching, named
 from amgd.experiments.records import MANIFEST, Record
-from amgd.experiments.specs import EXPERIMENTS, PRESETS, from_toml, matching, named
 from amgd.reinforce.training import Trainer
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,11 +9,11 @@ import pytest
 from amgd.descent.steps import theorem3_printed
 from amgd.experiments import gridworld
 from amgd.experiments.gridworld import Curve, GridWorldResult, compare, readings_table, run
-from amgd.experiments.specs import FIGURE1, METHODS, GridWorldSpec, figure1_readings
+from amgd.experiments.named import FIGURE1, METHODS, GridWorldSpec, figure1_readings
 from amgd.td import decaying, matched, neu_area, td0, td0_accelerated
 
 SMALL = GridWorldSpec(n=5, episodes=35, seeds=3, tuning_seeds=2, test_episodes=2)
-ALL = replace(SMALL, methods=METHODS)
+ALL = replace(SMALL, variants=METHODS)
 
 
 def paths(spec, purpose=gridworld.TRAINING, seeds=None):
@@ -209,7 +209,7 @@ def test_tuning_is_tried_on_other_seeds_and_recorded() -> None:
 
 
 def test_a_grid_value_that_diverges_is_out() -> None:
-    spec = replace(SMALL, rates=(30.0, 0.03), scales=(), methods=("tuned",))
+    spec = replace(SMALL, rates=(30.0, 0.03), scales=(), variants=("tuned",))
     assert run(spec)["tuned"].tuning.areas[0] == np.inf
     assert run(spec)["tuned"].step == "0.03"
     with pytest.raises(ValueError, match="no step is stable"):
@@ -218,7 +218,7 @@ def test_a_grid_value_that_diverges_is_out() -> None:
 
 def test_a_seed_that_diverges_is_named_and_left_out() -> None:
     # a step and a limit that some seeds reach and others do not
-    spec = replace(SMALL, seeds=8, rate=1.4, limit=13.0, methods=("plain", "matched"))
+    spec = replace(SMALL, seeds=8, rate=1.4, limit=13.0, variants=("plain", "matched"))
     curve = run(spec)["plain"]
     assert 2 <= len(curve.seeds) < 8
     assert sorted([*curve.seeds, *curve.diverged]) == list(range(8))
@@ -239,7 +239,7 @@ def test_what_is_not_a_specification_is_refused() -> None:
     with pytest.raises(TypeError, match="GridWorldSpec"):
         run({"n": 5})  # type: ignore[arg-type]
     with pytest.raises(KeyError, match="was not run"):
-        run(replace(SMALL, methods=("plain",)))["tuned"]
+        run(replace(SMALL, variants=("plain",)))["tuned"]
 
 
 # Comparisons --------------------------------------------------------------------------------------

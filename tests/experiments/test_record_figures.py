@@ -10,8 +10,8 @@ from matplotlib.colors import to_hex
 
 from amgd import figures
 from amgd.experiments.figures import record_figure
+from amgd.experiments.named import named
 from amgd.experiments.records import Record
-from amgd.experiments.specs import named
 from amgd.statistics import mean_band
 
 
@@ -24,7 +24,7 @@ def record(tmp_path) -> Record:
     for variant, seeds in (("plain", 3), ("theorem1", 2), ("nesterov", 1)):
         for seed in range(seeds):
             rows = {"k": np.arange(5), "evaluation_return": rng.normal(size=5), "distance": k5()}
-            made.add(variant, seed, rows, 1.0, where={})
+            made.add(variant, seed, rows, 1.0, places=[{}])
     lost = {
         "k": np.arange(3),
         "evaluation_return": np.array([1.0, 2, np.inf]),
@@ -172,7 +172,7 @@ def test_seven_curves_of_ten_seeds_fit_into_the_figure(tmp_path, name: str) -> N
             record.set_tuning(variant, ["delta 0.003"], [1.0])
         for seed in range(10):
             rows = {k: np.arange(9), column: rng.exponential(size=9)}
-            record.add(variant, seed, rows, 1.0, where={})
+            record.add(variant, seed, rows, 1.0, places=[{}])
     figure = record_figure(record)
     figure.canvas.draw()
     box = figure.get_tightbbox()

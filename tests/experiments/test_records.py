@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from amgd.experiments.named import named
 from amgd.experiments.records import Record, RecordError, surroundings, write_atomic
-from amgd.experiments.specs import named
 
 SPEC = named("figure1-grid10", "smoke")
 PLACE = {

@@ -15,9 +15,9 @@ import numpy as np
 import psutil
 import pytest
 
+from amgd.experiments.named import ReinforceSpec, named
 from amgd.experiments.records import Record, RecordError
 from amgd.experiments.runner import CHECKPOINTS, LOCK, record
-from amgd.experiments.specs import ReinforceSpec, named
 from amgd.reinforce.training import TrainingSpec
 
 KILLS = int(os.environ.get("AMGD_KILLS", "4"))

@@ -15,9 +15,7 @@ from filelock import FileLock
 from amgd.experiments import runner
 from amgd.experiments.checkpoints import load_checkpoint, save_checkpoint
 from amgd.experiments.gridworld import run
-from amgd.experiments.records import Record, RecordError
-from amgd.experiments.runner import CHECKPOINTS, LOCK, Task, checkpointed_rows, record, tasks_for
-from amgd.experiments.specs import (
+from amgd.experiments.named import (
     FIRST_TUNING_RUN,
     VARIANTS,
     GridWorldSpec,
@@ -26,6 +24,8 @@ from amgd.experiments.specs import (
     spec_hash,
     to_toml,
 )
+from amgd.experiments.records import Record, RecordError
+from amgd.experiments.runner import CHECKPOINTS, LOCK, Task, checkpointed_rows, record, tasks_for
 from amgd.reinforce.training import Trainer, TrainingSpec, train
 
 GRID_WORLD = named("figure1-grid10", "smoke")
@@ -258,7 +258,7 @@ def test_another_process_gives_the_same(uninterrupted, tmp_path):
     """Whatever the order of sets, and however many threads BLAS has."""
     text = (
         "import sys; from amgd.experiments.runner import record\n"
-        "from amgd.experiments.specs import from_toml, spec_hash\n"
+        "from amgd.experiments.named import from_toml, spec_hash\n"
         "for name in sys.argv[2:]:\n"
         "    spec = from_toml(open(f'{sys.argv[1]}/{name}.toml').read())\n"
         "    print(spec_hash(spec), record(spec, f'{sys.argv[1]}/{name}').digest)"
@@ -286,8 +286,8 @@ def test_threads_of_blas_do_not_change_a_paper_sized_grid(tmp_path):
     text = (
         "import hashlib, numpy as np; from dataclasses import replace\n"
         "from amgd.experiments.gridworld import run\n"
-        "from amgd.experiments.specs import FIGURE1\n"
-        "spec = replace(FIGURE1[1], episodes=40, seeds=10, features='order', methods=('plain',))\n"
+        "from amgd.experiments.named import FIGURE1\n"
+        "spec = replace(FIGURE1[1], episodes=40, seeds=10, features='order', variants=('plain',))\n"
         "curve = run(spec)['plain']\n"
         "print(hashlib.sha256(curve.neu.tobytes() + curve.neu_estimate.tobytes()).hexdigest())"
     )
@@ -346,7 +346,7 @@ def test_divergence_after_an_interruption(uninterrupted, tmp_path, monkeypatch, 
 def test_a_grid_world_keeps_diverged_seeds(tmp_path):
     # Steps between those with which all seeds stay finite and those with which none does.
     spec = GridWorldSpec(
-        n=4, episodes=40, rate=2.0, limit=6.0, seeds=6, methods=("plain",), reward="goal"
+        n=4, episodes=40, rate=2.0, limit=6.0, seeds=6, variants=("plain",), reward="goal"
     )
     made = record(spec, tmp_path)
     result = run(spec)["plain"]

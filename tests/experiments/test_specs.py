@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from amgd.experiments.specs import (
+from amgd.experiments.named import (
     EXPERIMENTS,
     FIRST_TUNING_RUN,
     METHODS,
@@ -69,7 +69,7 @@ def test_the_papers_experiments_are_frozen(name):
         (grid_world(n=np.int64(5), seed=np.int32(3)), grid_world(n=5, seed=3)),
         (grid_world(seeds=np.int64(4), record=np.array(2)), grid_world(seeds=4, record=2)),
         (grid_world(rate=np.float64(0.25), mu=np.array(1.0)), grid_world(rate=0.25, mu=1.0)),
-        (grid_world(methods=["plain"]), grid_world(methods=("plain",))),
+        (grid_world(variants=["plain"]), grid_world(variants=("plain",))),
         (grid_world(rates=[1], scales=[]), grid_world(rates=(1.0,), scales=())),
         (grid_world(rates=np.array([1, 2]), scales=[]), grid_world(rates=(1.0, 2.0), scales=())),
         (reinforce(threshold=195), reinforce(threshold=195.0)),
@@ -231,7 +231,7 @@ def grid_world_specs(draw):
         rates=draw(grids(constant)),
         scales=draw(grids(tries - constant)),
         deltas=draw(grids(tries)),
-        methods=draw(names(METHODS)),
+        variants=draw(names(METHODS)),
         record=draw(small),
         test_episodes=draw(small),
         seeds=draw(st.integers(2, 99)),

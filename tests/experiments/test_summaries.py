@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from amgd.experiments.gridworld import compare, run
+from amgd.experiments.named import METHODS, VARIANTS, GridWorldSpec, named
 from amgd.experiments.records import Record, RecordError
-from amgd.experiments.specs import METHODS, VARIANTS, GridWorldSpec, named
 from amgd.experiments.summaries import (
     SeedComparison,
     default_column,
@@ -184,7 +184,7 @@ def test_in_the_grid_world_a_threshold_is_passed_downwards(tmp_path) -> None:
 
 
 def test_tables_agree_with_the_grid_worlds_own_comparison(tmp_path) -> None:
-    spec = GridWorldSpec(n=4, episodes=60, seeds=6, methods=("plain", "accelerated", "matched"))
+    spec = GridWorldSpec(n=4, episodes=60, seeds=6, variants=("plain", "accelerated", "matched"))
     result, record = run(spec), Record.create(tmp_path / "r", spec)
     for method, curve in result.curves.items():
         for seed, neu in zip(curve.seeds, curve.neu, strict=True):
