@@ -10,9 +10,8 @@ import itertools
 import time
 
 import numpy as np
-from amgd.experiments.specs import FIGURE1
 
-from amgd.experiments.gridworld import run
+from amgd.experiments.gridworld import FIGURE1, run
 
 PART = 20  # episodes on which the loop is timed
 

@@ -6,9 +6,10 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from amgd.experiments.specs import METHODS, VARIANTS
 
 from amgd import figures
+from amgd.experiments.gridworld import METHODS
+from amgd.experiments.named import named
 from amgd.statistics import mean_band
 
 
@@ -70,7 +71,7 @@ def test_variants_that_meet_in_a_figure_look_different_without_their_colours() -
     with plt.rc_context():
         figures.use_style()
         cycle = [(c["color"], str(c["linestyle"])) for c in plt.rcParams["axes.prop_cycle"]]
-    for variants in (METHODS, VARIANTS):
+    for variants in (METHODS, named("figure2-cartpole").variants):
         styles = [figures.line_style(v) for v in variants]
         assert len({str(s["linestyle"]) for s in styles}) == len(variants)
         assert len({s["color"] for s in styles}) == len(variants)

@@ -33,7 +33,7 @@ CHANGED = ("refuse", "accept", "restart")
 """What can be done with a checkpoint from elsewhere."""
 
 
-# --- files -----------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     """Write plain data and tensors.
 
@@ -88,7 +88,7 @@ def read_checkpoint(path: Path) -> dict[str, Any] | None:
         ) from error
 
 
-# --- the checkpoints of a task ---------------------------------------------------------------------
+# --- the checkpoints of a task --------------------------------------------------------------------
 class Checkpoints:
     """What the runs of a task need to go on.
 

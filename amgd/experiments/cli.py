@@ -37,7 +37,7 @@ __all__ = ["app"]
 FAILED, USAGE, ELSEWHERE, STOPPED = 1, 2, 3, 130
 
 
-# --- the program and its errors --------------------------------------------------------------------
+# --- the program and its errors -------------------------------------------------------------------
 class _Program(TyperGroup):
     """Turns the errors that a user can mend into a line and an exit code."""
 
@@ -143,7 +143,7 @@ def main(
     """
 
 
-# --- options ---------------------------------------------------------------------------------------
+# --- options --------------------------------------------------------------------------------------
 class Preset(StrEnum):
     """Sizes of an experiment."""
 
@@ -230,7 +230,7 @@ def _known(option: str, chosen: Sequence[Any], known: list[Any], listed: str) ->
     return [one for one in known if one in chosen]
 
 
-# --- names and folders -----------------------------------------------------------------------------
+# --- names and folders ----------------------------------------------------------------------------
 def _folder(out: Path | None) -> Path:
     """Return where records are kept."""
     if out is not None:
@@ -312,7 +312,7 @@ def _records(name: str, preset: Preset | None, out: Path | None) -> dict[str, Re
     return {one: Record(path, spec) for one, (path, spec) in places.items()}
 
 
-# --- list ------------------------------------------------------------------------------------------
+# --- list -----------------------------------------------------------------------------------------
 @app.command("list")
 def list_(
     toml: Annotated[
@@ -357,7 +357,7 @@ def _describe(spec: Any) -> str:
     return f"{spec.size}; {len(spec.variants)} variants, {spec.seeds} seeds"
 
 
-# --- run -------------------------------------------------------------------------------------------
+# --- run ------------------------------------------------------------------------------------------
 AcceptOption = Annotated[
     bool,
     typer.Option(
@@ -502,7 +502,7 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-# --- status ----------------------------------------------------------------------------------------
+# --- status ---------------------------------------------------------------------------------------
 @app.command()
 def status(
     name: Annotated[
@@ -601,7 +601,7 @@ def _state(record: Record, variants: Sequence[str]) -> str:
     return ", ".join(parts)
 
 
-# --- figure and table ------------------------------------------------------------------------------
+# --- figure and table -----------------------------------------------------------------------------
 PICTURES = (".svg", ".png", ".pdf")
 
 
@@ -767,7 +767,7 @@ def table(
         print(text + "\n" * (form != Format.csv))
 
 
-# --- check -----------------------------------------------------------------------------------------
+# --- check ----------------------------------------------------------------------------------------
 @app.command()
 def check(
     name: NameArgument,
@@ -871,7 +871,7 @@ def _compare(name: str, record: Record, variant: str, seeds: Sequence[int], rows
     return FAILED if FAILED in codes else max(codes)
 
 
-# --- merge and repair ------------------------------------------------------------------------------
+# --- merge and repair -----------------------------------------------------------------------------
 @app.command()
 def merge(
     target: Annotated[

@@ -286,7 +286,7 @@ def check_rates(name: str, values: Any) -> tuple[float, ...]:
     return grid
 
 
-# --- plain data ------------------------------------------------------------------------------------
+# --- plain data -----------------------------------------------------------------------------------
 def plain_fields(of: Any, without: Sequence[str] = ()) -> dict[str, Any]:
     """Return the fields of a dataclass as plain data; those that are None are left out."""
     named = {f.name: getattr(of, f.name) for f in fields(of) if f.name not in without}

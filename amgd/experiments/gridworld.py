@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amgd import _checks as check
+from amgd._checks import FloatArray, IntArray
 from amgd.descent.steps import StepSizes, theorem3_printed
 from amgd.errors import Diverged
 from amgd.experiments.experiment import (
@@ -66,12 +67,9 @@ __all__ = [
     "run",
 ]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
 TRAINING, TEST, TUNING = range(3)  # first number of the spawn keys
 
-# --- the specification -----------------------------------------------------------------------------
+# --- the specification ----------------------------------------------------------------------------
 WORDS = {
     "plain": "TD(0)",
     "accelerated": "TD(0)-Acc",
@@ -359,7 +357,7 @@ def figure1_readings(spec: GridWorldSpec) -> dict[str, GridWorldSpec]:
     return readings
 
 
-# --- all methods on shared episodes ----------------------------------------------------------------
+# --- all methods on shared episodes ---------------------------------------------------------------
 @dataclass(frozen=True)
 class Curve:
     """The learning curves of one method.
@@ -606,7 +604,7 @@ def _test_system(
     return problem.pooled_system(drawn)
 
 
-# --- comparisons -----------------------------------------------------------------------------------
+# --- comparisons ----------------------------------------------------------------------------------
 def compare(
     result: GridWorldResult,
     first: str,

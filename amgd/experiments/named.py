@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # torch takes a second to import, and the grid world does wit
 
 __all__ = ["EXPERIMENTS", "PRESETS", "matching", "named"]
 
-# --- presets ---------------------------------------------------------------------------------------
+# --- presets --------------------------------------------------------------------------------------
 PRESETS = ("smoke", "book", "paper")
 
 

@@ -58,7 +58,7 @@ class RecordError(Exception):
     """A record cannot be trusted, or belongs to something else; the message names the file."""
 
 
-# --- atomic writing --------------------------------------------------------------------------------
+# --- atomic writing -------------------------------------------------------------------------------
 def write_atomic(path: Path, content: bytes) -> None:
     """Write a file so that it is never seen half written, also after a power cut.
 
@@ -113,7 +113,7 @@ def _flush_folder(folder: Path) -> None:
         os.close(handle)
 
 
-# --- tables of numbers -----------------------------------------------------------------------------
+# --- tables of numbers ----------------------------------------------------------------------------
 def _to_csv(columns: Columns) -> bytes:
     """Return columns of one length as CSV; repr gives back the same float when it is read."""
     text = io.StringIO()
@@ -134,7 +134,7 @@ def _from_csv(content: bytes) -> dict[str, NDArray[Any]]:
     return table
 
 
-# --- the record ------------------------------------------------------------------------------------
+# --- the record -----------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Curves:
     """One column of all finished runs of a variant.
@@ -518,7 +518,7 @@ def possible_identities(spec: Experiment) -> dict[str, list[dict[str, Any]]]:
     return possible
 
 
-# --- the manifest ----------------------------------------------------------------------------------
+# --- the manifest ---------------------------------------------------------------------------------
 def _manifest(
     spec: dict[str, Any],
     identities: Mapping[str, Any],

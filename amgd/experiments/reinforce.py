@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TUNED", "ReinforceSpec", "optimizer_of", "variants"]
 
-# --- the variants ----------------------------------------------------------------------------------
+# --- the variants ---------------------------------------------------------------------------------
 TUNED = {"tuned": "plain", "tuned_accelerated": "ghadimi_lan"}
 """Two tuned variants have names of their own; those of the others are tuned_OPTIMIZER."""
 _OTHERS = {
@@ -78,7 +78,7 @@ def optimizer_of(variant: str) -> str:
     return "sgd" if name == "plain" else name
 
 
-# --- the specification -----------------------------------------------------------------------------
+# --- the specification ----------------------------------------------------------------------------
 # Chosen by variants and seeds, or without effect on the result.
 _NOT_SPECIFIED = ("optimizer", "runs", "threads")
 

@@ -36,7 +36,7 @@ SET_ASIDE = "set-aside"
 """Folder of a record for files that cannot be trusted."""
 
 
-# --- repair ----------------------------------------------------------------------------------------
+# --- repair ---------------------------------------------------------------------------------------
 def repair(path: Path | str) -> tuple[Record, list[str], list[str]]:
     """Move aside what cannot be trusted in a record.
 
@@ -154,7 +154,7 @@ def _set_aside(file: Path) -> None:
     shutil.move(file, target)
 
 
-# --- the older format ------------------------------------------------------------------------------
+# --- the older format -----------------------------------------------------------------------------
 def _upgrade(folder: Path) -> bool:
     """Rewrite a manifest of format 1, which has a specification in the place of identities."""
     try:
@@ -200,7 +200,7 @@ def _renamed(spec: dict[str, Any]) -> dict[str, Any]:
     return spec | {"rates": {variant: grid for variant, grid in grids.items() if grid}}
 
 
-# --- merge -----------------------------------------------------------------------------------------
+# --- merge ----------------------------------------------------------------------------------------
 def merge(
     path: Path | str, sources: Sequence[Path | str], spec: Experiment | None = None
 ) -> Record:

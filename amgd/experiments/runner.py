@@ -51,7 +51,7 @@ LOCK = ".lock"
 ATTEMPTS = 3  # after a worker was killed, without a run or a checkpoint in between
 
 
-# --- tasks -----------------------------------------------------------------------------------------
+# --- tasks ----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Task:
     """Some runs of a variant.
@@ -170,7 +170,7 @@ def _tuning(record: Record, variant: str) -> Tuning | None:
     return Tuning(tuple(f"{rate:g}" for rate in spec.grid(variant)), tuple(areas))
 
 
-# --- what a worker does ----------------------------------------------------------------------------
+# --- what a worker does ---------------------------------------------------------------------------
 class _Done(NamedTuple):
     """What a task sends back: an outcome of each run, and where it took place."""
 
@@ -202,7 +202,7 @@ def _stop_if_deserted() -> None:
         os._exit(1)  # an exception would end the task, and the worker wait for the next
 
 
-# --- the loop --------------------------------------------------------------------------------------
+# --- the loop -------------------------------------------------------------------------------------
 def record(
     spec: Experiment,
     path: Path | str,

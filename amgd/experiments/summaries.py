@@ -53,7 +53,7 @@ MEASURES = {"mean": AREA, "end": "end", "updates": "updates to the threshold"}
 FORMATS = ("markdown", "text", "csv", "latex", "json")
 
 
-# --- names and measures ----------------------------------------------------------------------------
+# --- names and measures ---------------------------------------------------------------------------
 def variant_name(record: Record, variant: str, *, tex: bool = True) -> str:
     """Return the name of a variant in words, a tuned one with the winner of its grid.
 
@@ -148,7 +148,7 @@ def _above(record: Record, column: str) -> bool:
     return bool(record.spec.quantity(column).better != "smaller")
 
 
-# --- summaries -------------------------------------------------------------------------------------
+# --- summaries ------------------------------------------------------------------------------------
 class Reached(NamedTuple):
     """How many runs got to a threshold, and when.
 
@@ -342,7 +342,7 @@ def until_divergence(
     return next(iter(table.values()))[finite], values[finite]
 
 
-# --- tables ----------------------------------------------------------------------------------------
+# --- tables ---------------------------------------------------------------------------------------
 def to_markdown(summaries: Sequence[Summary]) -> str:
     """Return the summaries as a Markdown table with a line on its verdicts.
 
@@ -498,7 +498,7 @@ def _rounded(mean: float, half: float) -> str:
     return f"{mean:.{digits}f} ± {half:.{digits}f}"
 
 
-# --- the sentence for captions ---------------------------------------------------------------------
+# --- the sentence for captions --------------------------------------------------------------------
 def describe(record: Record) -> str:
     """Say when and where a record was made, of how many runs, in a sentence for captions.
 

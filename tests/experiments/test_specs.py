@@ -8,21 +8,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from amgd.experiments.named import (
-    EXPERIMENTS,
+from amgd.experiments.experiment import (
     FIRST_TUNING_RUN,
-    METHODS,
-    VARIANTS,
-    GridWorldSpec,
-    ReinforceSpec,
     from_plain,
     from_toml,
-    matching,
-    named,
     spec_hash,
     to_plain,
     to_toml,
 )
+from amgd.experiments.gridworld import METHODS, GridWorldSpec
+from amgd.experiments.named import EXPERIMENTS, matching, named
+from amgd.experiments.reinforce import VARIANTS, ReinforceSpec
 from amgd.reinforce.training import TrainingSpec
 
 # Records carry these hashes: a change here makes every recorded run of the panel useless.

@@ -8,9 +8,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from amgd.experiments.gridworld import compare, run
-from amgd.experiments.named import METHODS, VARIANTS, GridWorldSpec, named
+from amgd.experiments.gridworld import METHODS, GridWorldSpec, compare, run
+from amgd.experiments.named import named
 from amgd.experiments.records import Record, RecordError
+from amgd.experiments.reinforce import VARIANTS
 from amgd.experiments.summaries import (
     SeedComparison,
     default_column,
