@@ -9,8 +9,6 @@ from __future__ import annotations
 import copy
 import io
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -1254,22 +1252,6 @@ def test_parameters_from_a_generator() -> None:
     opt = AMGD((p for p in params), LR)
     opt.add_param_group({"params": (p for p in [start()])})
     assert [len(group["params"]) for group in opt.param_groups] == [2, 1]
-
-
-def python(code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-
-
-def test_the_package_does_not_import_torch() -> None:
-    done = python("import sys, amgd; assert 'torch' not in sys.modules")
-    assert done.returncode == 0, done.stderr
-
-
-def test_missing_torch_says_what_to_install() -> None:
-    done = python("import sys; sys.modules['torch'] = None; import amgd.optim")
-    assert done.returncode == 1
-    assert "ImportError: amgd.optim needs PyTorch" in done.stderr
-    assert 'pip install "amgd[torch]"' in done.stderr
 
 
 @pytest.mark.parametrize("one_tenth", [0.1, np.float64(0.1), np.array(0.1), Fraction(1, 10)])

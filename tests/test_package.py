@@ -1,6 +1,7 @@
 """The package as a whole: what an import costs, and which way imports point."""
 
 import ast
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -24,17 +25,51 @@ LAYERS = [
     "reinforce",
     "experiments",
 ]
-WITHOUT_TORCH = ["amgd", "amgd.markov", "amgd.descent", "amgd.td", "amgd.statistics"]
+PAGE = (ROOT.parent / "book" / "api.md").read_text("utf8")
+MODULES = re.findall(r"^\.\. automodule:: (\S+)$", PAGE, re.M)
 
 
 def test_version_is_the_installed_one() -> None:
     assert amgd.__version__ == version("amgd")
 
 
-@pytest.mark.parametrize("module", WITHOUT_TORCH)
-def test_parts_one_to_three_never_import_torch(module: str) -> None:
-    code = f"import sys, {module}; assert not {{'torch', 'matplotlib'}} & set(sys.modules)"
+def test_parts_one_to_three_never_import_torch() -> None:
+    parts = "amgd, amgd.markov, amgd.descent, amgd.td, amgd.statistics"
+    code = f"import sys, {parts}; assert not {{'torch', 'matplotlib'}} & set(sys.modules)"
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_the_api_page_names_what_needs_torch() -> None:
+    """Where PyTorch cannot be imported, these modules cannot either, and all others can."""
+    (sentence,) = re.findall(r"^PyTorch is needed by .*$", PAGE, re.M)
+    named = re.findall(r"`(amgd[\w.]+)`", sentence)
+    expected = [m for m in MODULES if any(f"{m}.".startswith(f"{name}.") for name in named)]
+    code = f"""
+import importlib, sys
+class Absent:
+    def find_spec(name, *_):
+        if name == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name=name)
+sys.meta_path.insert(0, Absent)
+for name in {MODULES}:
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        print(name, error, sep=": ")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    refused = dict(line.split(": ", 1) for line in done.stdout.splitlines())
+    assert list(refused) == expected
+    for module, words in refused.items():
+        if not module.startswith("amgd.experiments."):
+            assert f"{'.'.join(module.split('.')[:2])} needs PyTorch" in words
+            assert 'pip install "amgd[torch]"' in words
+
+
+def test_the_api_page_has_the_order_of_the_layers() -> None:
+    shown = [module.split(".")[1] for module in MODULES]
+    assert list(dict.fromkeys(shown)) == [layer for layer in LAYERS if layer[0] != "_"]
+    assert shown == sorted(shown, key=LAYERS.index)
 
 
 def imports(path: Path) -> set[str]:

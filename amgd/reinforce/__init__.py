@@ -1,5 +1,12 @@
 """REINFORCE and its accelerated form: policies, simulators, episodes, gradient, training."""
 
+try:
+    import torch  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        'amgd.reinforce needs PyTorch, which is not installed; run: pip install "amgd[torch]"'
+    ) from error
+
 from amgd.errors import Diverged
 from amgd.reinforce.baselines import LinearBaseline
 from amgd.reinforce.episodes import Episodes, collect_episodes

@@ -30,14 +30,8 @@ from itertools import pairwise
 from typing import Any, ClassVar, Literal, Protocol, cast
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike, NDArray
-
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(
-        'amgd.reinforce needs PyTorch, which is not installed; run: pip install "amgd[torch]"'
-    ) from error
 from torch import Tensor, nn
 from torch.distributions import Categorical, Distribution, Independent, Normal
 
