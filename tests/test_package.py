@@ -96,6 +96,22 @@ def test_modules_list_their_public_names(path: Path) -> None:
     assert "\n__all__ = [" in path.read_text("utf8")
 
 
+@pytest.mark.parametrize("folder", ["amgd", "tools"])
+def test_contributing_says_where_every_module_is(folder: str) -> None:
+    """In the order in which they may import, as far as folders go."""
+    text = (ROOT.parent / "CONTRIBUTING.md").read_text("utf8")
+    (table,) = re.findall(rf"^\| the [a-z]+, `{folder}/` \|.*\n((?:\|.*\n)+)", text, re.M)
+    named = re.findall(r"^\| `(\S+\.py)` \|", table, re.M)
+    files = (ROOT.parent / folder).rglob("*.py")
+    present = {p.relative_to(ROOT.parent / folder).as_posix() for p in files}
+    assert len(named) == len(set(named))
+    assert set(named) <= present
+    assert {p for p in present if not Path(p).name.startswith("_")} <= set(named)
+    if folder == "amgd":
+        layers = [name.split("/")[0].removesuffix(".py") for name in named]
+        assert layers == sorted(layers, key=LAYERS.index)
+
+
 def test_no_pickle_and_no_global_random_state() -> None:
     banned = (
         "import pickle",
