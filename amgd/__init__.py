@@ -1,4 +1,4 @@
-"""Accelerated Markov gradient descent: exact chains, algorithms, bounds and reinforcement learning."""
+"""Accelerated Markov gradient descent: exact chains, algorithms, bounds, experiments."""
 
 import gymnasium
 

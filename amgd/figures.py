@@ -1,4 +1,4 @@
-"""The pictures of the book: one style, one colour and line for each method, one function for every curve.
+"""The pictures of the book: one style, one colour and line for each method, one kind of curve.
 
 Needs matplotlib alone (``pip install "amgd[plots]"``).
 """
@@ -130,7 +130,8 @@ def curve(
     x, y = np.asarray(k), np.asarray(samples, dtype=np.float64)
     if y.ndim != 2 or x.shape != y.shape[1:]:
         raise ValueError(
-            f"samples must have one row a run and one column a k: got shape {y.shape} for {x.shape[0]} values of k"
+            "samples must have one row a run and one column a k: "
+            f"got shape {y.shape} for {x.shape[0]} values of k"
         )
     band = mean_band(y, level, least=1)
     diverged = check.integer("diverged", diverged, 0, "it counts runs")

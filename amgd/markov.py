@@ -890,7 +890,8 @@ class MarkovChain:
         r"""Moduli (m,) of the eigenvalues of :math:`P - 1\pi^T` and their weights (m, n).
 
         With :math:`P^k - 1\pi^T = \sum_g \lambda_g^k \Pi_g` row i of ``weights[g]`` is
-        :math:`\frac12 \sum_j |\Pi_g(i, j)|`, so :math:`d(k) \le \max_i \sum_g |\lambda_g|^k w_g(i)`.
+        :math:`\frac12 \sum_j |\Pi_g(i, j)|`, so
+        :math:`d(k) \le \max_i \sum_g |\lambda_g|^k w_g(i)`.
         Infinite weights tell that the eigenvectors are too close to dependent to be used.
         """
         centred = self._transition - self.stationary

@@ -122,7 +122,7 @@ def _kind(choice: str | Schedule | _StepSizes) -> str:
 
 
 def _label(choice: str | Schedule | _StepSizes) -> str:
-    """Stand for a schedule in a state dict, where a callable cannot go: its kind and first values."""
+    """Stand for a schedule in a state dict, where no callable can go: its kind, first values."""
     if isinstance(choice, str):
         return choice
     values = _schedule(choice, None)

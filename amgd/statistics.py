@@ -1,15 +1,17 @@
 r"""Summaries of repeated runs: bands, numbers that stand for a curve, comparisons, verdicts.
 
 A result is an array with one row for each independent run (a seed, a replicate).
-Intervals are Student's: for :math:`n` runs with mean :math:`m` and standard deviation :math:`s` the band is
-:math:`m \pm t_{n-1} s / \sqrt n`. With ten runs a normal interval or a percentile bootstrap covers too little.
+Intervals are Student's: for :math:`n` runs with mean :math:`m` and standard deviation :math:`s` the
+band is :math:`m \pm t_{n-1} s / \sqrt n`. With ten runs a normal interval or a percentile bootstrap
+covers too little.
 
 A learning curve is compared by one number, to be chosen before the runs: its mean height
 (`area_under_curve`) or the first row at a threshold (`first_passage`).
-Several comparisons in one table are corrected by Holm's method (`holm`), and one rule puts them into
-words (`judge`).
-Over several tasks, `interquartile_mean`, `probability_of_improvement` and `bootstrap_interval` follow
-R. Agarwal and others, Deep reinforcement learning at the edge of the statistical precipice, 2021.
+Several comparisons in one table are corrected by Holm's method (`holm`), and one rule puts them
+into words (`judge`).
+Over several tasks, `interquartile_mean`, `probability_of_improvement` and `bootstrap_interval`
+follow R. Agarwal and others, Deep reinforcement learning at the edge of the statistical precipice,
+2021.
 """
 
 from __future__ import annotations
@@ -147,14 +149,16 @@ def _runs(samples: ArrayLike, name: str, least: int) -> NDArray[np.float64]:
     if values.ndim == 0 or values.shape[0] < least:
         n = values.shape[0] if values.ndim else 0
         raise ValueError(
-            f"{name} needs at least {least} runs on its first axis: got {n} (shape {values.shape}); run more seeds"
+            f"{name} needs at least {least} runs on its first axis: got {n} "
+            f"(shape {values.shape}); run more seeds"
         )
     bad = ~(np.abs(values) < LARGEST)  # true of nan too
     if bad.any():
         run = int(np.argwhere(bad)[0][0])
         raise ValueError(
-            f"{name} must be finite and below {LARGEST:g} in size: run {run} holds {values[bad][0]}; "
-            "a run that diverged has no mean: leave it out by name or stop it earlier"
+            f"{name} must be finite and below {LARGEST:g} in size: run {run} holds "
+            f"{values[bad][0]}; a run that diverged has no mean: "
+            "leave it out by name or stop it earlier"
         )
     return values
 
@@ -199,7 +203,7 @@ def mean_band(samples: ArrayLike, level: float = 0.9, *, least: int = 2) -> Band
 
 
 def log_slope(k: ArrayLike, values: ArrayLike) -> float:
-    r"""Slope of a curve on two logarithmic axes: the exponent :math:`p` of the best fit :math:`c\,k^p`.
+    r"""Slope of a curve on two logarithmic axes: the exponent p of the best fit :math:`c\,k^p`.
 
     Parameters
     ----------
@@ -213,7 +217,7 @@ def log_slope(k: ArrayLike, values: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        For fewer than two different points, different lengths, or a number that is not positive and finite.
+        For fewer than two different points, different lengths, or a number not in (0, inf).
 
     Examples
     --------
@@ -224,7 +228,8 @@ def log_slope(k: ArrayLike, values: ArrayLike) -> float:
     x, y = check.numeric("k", k, cure), check.numeric("values", values, cure)
     if x.ndim != 1 or x.shape != y.shape or x.size < 2:
         raise ValueError(
-            f"k and values must be two vectors of one length >= 2: got shapes {x.shape} and {y.shape}"
+            f"k and values must be two vectors of one length >= 2: "
+            f"got shapes {x.shape} and {y.shape}"
         )
     if not (np.isfinite(x).all() and np.isfinite(y).all() and (x > 0).all() and (y > 0).all()):
         raise ValueError(
@@ -278,8 +283,8 @@ def area_under_curve(
     Raises
     ------
     ValueError
-        If the shapes do not fit, k does not increase, a value is not below 1e150 in size, or the rule is
-        unknown.
+        If the shapes do not fit, k does not increase, a value is not below 1e150 in size, or the
+        rule is unknown.
 
     Examples
     --------
@@ -321,8 +326,8 @@ def first_passage(
     Raises
     ------
     ValueError, TypeError
-        If the shapes do not fit, k does not increase, a value is not below 1e150 in size, or an argument is of
-        the wrong kind.
+        If the shapes do not fit, k does not increase, a value is not below 1e150 in size, or an
+        argument is of the wrong kind.
 
     Examples
     --------
@@ -342,8 +347,9 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     The i-th smallest of m values is multiplied by m - i + 1, and the results are made
     non-decreasing in that order and cut at 1.
     Calling every test with a corrected value of at most a level a difference, the chance of one or
-    more false calls is at most that level, however the tests depend on each other (S. Holm, A simple
-    sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6, 1979).
+    more false calls is at most that level, however the tests depend on each other (S. Holm, A
+    simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6,
+    1979).
 
     Parameters
     ----------
@@ -387,10 +393,11 @@ def paired_difference(
 ) -> PairedComparison:
     r"""Compare two methods that were run on the same seeds.
 
-    The p-value is that of the sign-flip test: if the methods do not differ, each difference is as likely to carry the
-    other sign. It is the share of sign patterns whose sum is as large in size as the observed one.
-    Up to 16 runs all patterns are enumerated (`scipy.stats.permutation_test`); beyond that ``draws`` patterns are drawn
-    by ``rng``, the observed one among them, so that p is never 0.
+    The p-value is that of the sign-flip test: if the methods do not differ, each difference is as
+    likely to carry the other sign. It is the share of sign patterns whose sum is as large in size
+    as the observed one.
+    Up to 16 runs all patterns are enumerated (`scipy.stats.permutation_test`); beyond that
+    ``draws`` patterns are drawn by ``rng``, the observed one among them, so that p is never 0.
 
     Parameters
     ----------
@@ -410,7 +417,8 @@ def paired_difference(
     Raises
     ------
     ValueError
-        For different lengths, fewer than two runs, values not below 1e150 in size, or more than 16 runs without ``rng``.
+        For different lengths, fewer than two runs, values not below 1e150 in size, or more than 16
+        runs without ``rng``.
 
     Examples
     --------
@@ -420,7 +428,8 @@ def paired_difference(
     a, b = _runs(first, "first", 2), _runs(second, "second", 2)
     if a.ndim != 1 or a.shape != b.shape:
         raise ValueError(
-            f"first and second need one number for each shared seed: got shapes {a.shape} and {b.shape}"
+            f"first and second need one number for each shared seed: "
+            f"got shapes {a.shape} and {b.shape}"
         )
     return PairedComparison(mean_band(a - b, level), _sign_flip(a - b, rng, draws))
 
@@ -483,8 +492,8 @@ def judge(
     better : {"larger", "smaller"}
         Which direction is better.
     quantity : str
-        What the numbers are: "mean over the run", "end", "updates to a threshold". For a run that never
-        gets to the threshold pass one more than its length in place of infinity.
+        What the numbers are: "mean over the run", "end", "updates to a threshold". For a run that
+        never gets to the threshold pass one more than its length in place of infinity.
     alpha : float in (0, 1)
         Largest corrected p-value that is called a difference.
     level : float
@@ -519,10 +528,10 @@ def judge(
     ...     quantity="mean over the run",
     ... )
     >>> for name, v in table.items():
-    ...     print(f"{name}: {v.word}, p = {v.p_value:.3g}, corrected {v.corrected:.3g} (m = {v.family})")
-    A: better, p = 0.00781, corrected 0.0234 (m = 3)
-    B: no difference found, p = 1, corrected 1 (m = 3)
-    C: too few seeds, p = 0.0625, corrected 0.125 (m = 3)
+    ...     print(f"{name}: {v.word}, p = {v.p_value:.3g}, corrected {v.corrected:.3g}")
+    A: better, p = 0.00781, corrected 0.0234
+    B: no difference found, p = 1, corrected 1
+    C: too few seeds, p = 0.0625, corrected 0.125
     """
     check.choice("better", better, ("larger", "smaller"))
     alpha = check.real("alpha", alpha, "0.05 is usual", "(0, 1)")
@@ -571,7 +580,7 @@ def interquartile_mean(*tasks: ArrayLike, axis: int = 0) -> Any:
     Parameters
     ----------
     *tasks : array_like
-        The runs of each task along ``axis``, in a unit that the tasks share; elsewhere the shapes agree.
+        The runs of each task along ``axis``, in a unit that the tasks share; otherwise one shape.
     axis : int
 
     Returns
@@ -649,8 +658,8 @@ def bootstrap_interval(
     *tasks : array_like, shapes (n,)
         One number for each run; each task has its own n, at least 2.
     statistic : callable
-        Called with one array a task, and with ``axis`` if it takes that: then the runs lie along it, and
-        the other axes hold resamples.
+        Called with one array a task, and with ``axis`` if it takes that: then the runs lie along
+        it, and the other axes hold resamples.
     level : float
         Nominal coverage in (0, 1).
     rng : numpy.random.Generator
@@ -664,8 +673,8 @@ def bootstrap_interval(
     Raises
     ------
     ValueError
-        For a task with fewer than two runs or with several numbers a run, a value that is not below 1e150 in size, no task, or a
-        level outside (0, 1).
+        For a task with fewer than two runs or with several numbers a run, a value that is not below
+        1e150 in size, no task, or a level outside (0, 1).
 
     Examples
     --------

@@ -6,8 +6,8 @@ A consumer copies what it wants to keep: :func:`_record` keeps chosen k, :func:`
 keeps one k for each replicate.
 So all replicates advance together, and memory does not depend on the number of steps.
 
-The samples come in blocks that continue one path: the chain draws its uniforms in time order, so the
-size of a block changes nothing.
+The samples come in blocks that continue one path: the chain draws its uniforms in time order, so
+the size of a block changes nothing.
 The state :math:`\xi_0` is the initial one; step k uses :math:`\xi_k`, the first is
 :math:`\xi_1\sim P(\xi_0,\cdot)`.
 """
@@ -440,7 +440,7 @@ class _Run:
         for start in range(1, self.n_steps + 1, length):
             k = np.arange(start, min(start + length, self.n_steps + 1))
             self._check(k)
-            # The first column is where the path stands: xi_0, or the last state of the block before.
+            # The first column is where the path stands: xi_0, or where the block before ended.
             path = self.chain.sample(
                 k.size + 1, rng=self.rng, replicates=self.replicates, initial=last
             )

@@ -318,7 +318,8 @@ def lemma1_printed(k: Any, tau: Any, *, steps: StepSizes, L: float, M: float) ->
 
         8 L M^2 tau gamma_{k-tau} gamma_k + (4 M^2 L + M) gamma_k^2
         + (M^2 L Gamma_k / 2) sum_{t<=k} (gamma_t - beta_t)^2 / (Gamma_t alpha_t)
-        + 2 L M^3 gamma_k [sum_{t=k-tau}^{k-1} alpha_t Gamma_t] [sum_{t<=k} (gamma_t - beta_t) / Gamma_t]
+        + 2 L M^3 gamma_k [sum_{t=k-tau}^{k-1} alpha_t Gamma_t]
+          [sum_{t<=k} (gamma_t - beta_t) / Gamma_t]
 
     Book: :prf:ref:`lem-1-printed`.
 

@@ -24,8 +24,8 @@ Those that are not are certified: upper bounds of ``L, L_sample, ell, M, sigma``
 lower bounds of ``mu`` and ``minimum``.
 ``inf`` means that no finite constant exists or none is known.
 
-The module holds three sets (:class:`WholeSpace`, :class:`Ball`, :class:`Box`) and one class for each
-mathematical family (:class:`Quadratic`, :class:`Linear`, :class:`Huber`, :class:`Logistic`,
+The module holds three sets (:class:`WholeSpace`, :class:`Ball`, :class:`Box`) and one class for
+each mathematical family (:class:`Quadratic`, :class:`Linear`, :class:`Huber`, :class:`Logistic`,
 :class:`Sigmoid`, :class:`Cosines`), followed by makers of the counterexamples of the book.
 """
 
@@ -601,7 +601,7 @@ class Huber(Problem):
 
 
 class _MarginLoss(Problem):
-    r"""Losses :math:`F(x;\xi)=\phi(z_\xi^\top x)+\frac\lambda2\|x\|^2` of a margin, z = label * feature."""
+    r"""Losses :math:`F(x;\xi)=\phi(z_\xi^\top x)+\frac\lambda2\|x\|^2`, z = label * feature."""
 
     def __init__(
         self,
@@ -639,7 +639,7 @@ class _MarginLoss(Problem):
         return np.asarray(slope[..., None] * z + self._ridge * x)
 
     def _second_moments(self) -> tuple[float, FloatArray, FloatArray]:
-        """Largest eigenvalue of E zz' with all states, |z_i|^2, and the eigenvalue without state i."""
+        """Largest eigenvalue of E zz' with all states, |z_i|^2, and that without state i."""
         outer = self.stationary[:, None, None] * self._z[:, :, None] * self._z[:, None, :]
         total = outer.sum(axis=0)
         rest = np.array([np.linalg.eigvalsh(total - part)[-1] for part in outer])

@@ -192,7 +192,7 @@ def _ranges(k: IntArray, s: StepSizes) -> list[Inequality]:
 
 
 def _convex(k: IntArray, s: StepSizes) -> list[Inequality]:
-    """What Algorithm 2 needs on top: beta_k (1 - alpha_k)(1 + mu gamma_k) = alpha_k (1 - beta_k)."""
+    """For Algorithm 2: beta_k (1 - alpha_k)(1 + mu gamma_k) = alpha_k (1 - beta_k)."""
     alpha, beta = s.alpha(k), s.beta(k)
     mixed = alpha + (1 - alpha) * (1 + s.mu * s.gamma(k))
     gap = np.abs(beta * mixed - alpha)
@@ -308,7 +308,9 @@ def check_steps(
     >>> check_steps(theorem2_printed(L=1.0), 10, conditions=("C2",))
     Traceback (most recent call last):
         ...
-    ValueError: step sizes 'theorem2_printed' break 1/gamma_k <= (1 - alpha_k) (alpha_{k-1} / alpha_k) (1/gamma_{k-1} + mu) at k = 2 (the first such k): the left side is 3.4641, the right side 1.41421, off by 2.05
+    ValueError: step sizes 'theorem2_printed' break 1/gamma_k <= (1 - alpha_k) (alpha_{k-1} /
+    alpha_k) (1/gamma_{k-1} + mu) at k = 2 (the first such k): the left side is 3.4641, the right
+    side 1.41421, off by 2.05
     """
     last = check.integer("n_steps", n_steps, 1, "check at least one step")
     wanted = steps.conditions if conditions is None else tuple(conditions)

@@ -4,8 +4,9 @@ A checkpoint belongs to one run: it is refused by any other, and by the same run
 Elsewhere means with other code, versions or hardware, since then the first and the second half of
 the run would not be what one program gives (`amgd.experiments.provenance.changes`).
 It is written like a record, whole or not at all (`amgd.experiments.records.write_atomic`).
-The file is a zip archive of plain data and tensors: `torch.load` reads it with ``weights_only=True``,
-so that reading executes nothing, and the archive's own checksums find a torn or edited one.
+The file is a zip archive of plain data and tensors: `torch.load` reads it with
+``weights_only=True``, so that reading executes nothing, and the archive's own checksums find a torn
+or edited one.
 
 Plan of the module: files, the checkpoints of a task.
 """

@@ -1,8 +1,8 @@
 r"""The command ``amgd``: run the experiments, look at their records, check them.
 
 Results go to standard output, messages and progress to standard error.
-Whatever is wrong with a record, a disk or an argument is told in a line; a traceback is a fault of the
-program.
+Whatever is wrong with a record, a disk or an argument is told in a line; a traceback is a fault of
+the program.
 
 What takes long to import (torch, matplotlib) is imported where it is used, so that help comes at
 once.
@@ -863,8 +863,8 @@ def _compare(name: str, record: Record, variant: str, seeds: Sequence[int], rows
         codes.append(ELSEWHERE if changes.place else FAILED)
         if changes.place:
             _say(
-                f"amgd: {stem} was recorded elsewhere ({'; '.join(changes.place)}); there a chaotic "
-                "run is expected to differ"
+                f"amgd: {stem} was recorded elsewhere ({'; '.join(changes.place)}); there a "
+                "chaotic run is expected to differ"
             )
         for line in (*changes.program, *changes.unrecorded):
             _say(f"amgd: {stem}: {line}")

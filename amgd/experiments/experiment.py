@@ -178,7 +178,7 @@ class Experiment(ABC):
 
     # What most kinds leave as it is
     def identity(self, variant: str, rate: float | None = None) -> dict[str, Any]:
-        """Return all that decides the bits of a run of a variant besides its seed, as plain data."""
+        """Return all that decides the bits of a variant's run besides the seed, as plain data."""
         whole = {"kind": self.kind, "variant": variant, "rate": rate}
         return whole | plain_fields(self, ("variants", "seeds", "tuning_seeds", "threshold"))
 

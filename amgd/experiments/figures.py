@@ -1,4 +1,4 @@
-"""Records as pictures: the learning curves of every variant, and every seed in small panels below."""
+"""Records as pictures: the learning curve of every variant, every seed in small panels below."""
 
 from __future__ import annotations
 
@@ -178,8 +178,8 @@ def _recorded(record: Record, variants: Sequence[str] | None) -> list[str]:
     found = [variant for variant in asked if record.seeds(variant)]
     if not found:
         raise ValueError(
-            f"nothing to draw: {record.path} has no finished run of {asked} (expected one or more); "
-            "`amgd run` makes them"
+            f"nothing to draw: {record.path} has no finished run of {asked} (expected one or "
+            "more); `amgd run` makes them"
         )
     return found
 

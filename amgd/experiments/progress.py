@@ -1,8 +1,8 @@
 r"""How far a run is, told while it goes on: a bar on a terminal, elsewhere a line for each run.
 
 Work is counted in rows, the unit of a checkpoint: a recorded run counts with all its rows, one that
-is under way with those in its last checkpoint. What was there at the start does not enter the speed,
-so the time that is left is right after an interruption too.
+is under way with those in its last checkpoint. What was there at the start does not enter the
+speed, so the time that is left is right after an interruption too.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def _package_files(folder: Path) -> dict[str, Path]:
     return {path.relative_to(folder).as_posix(): path for path in folder.rglob("*.py")}
 
 
-# Now, and not when a run ends: a process runs the code that it imported, whatever is edited meanwhile.
+# Now, and not when a run ends: a process runs the code that it imported, whatever is edited later.
 _SOURCE = _digest(_package_files(PACKAGE))
 
 
@@ -266,9 +266,9 @@ def surroundings(environment: str | None = None) -> dict[str, Any]:
 
     Notes
     -----
-    The source of an environment is that of the module of its entry point, of its wrappers and of the
-    module that the name imports, ``"mine:Mine-v0"``; of one that is not installed, also the modules
-    beside it that it imports. Files that it reads are not looked at.
+    The source of an environment is that of the module of its entry point, of its wrappers and of
+    the module that the name imports, ``"mine:Mine-v0"``; of one that is not installed, also the
+    modules beside it that it imports. Files that it reads are not looked at.
     It is read at the first call for that environment: call it before the run.
 
     Examples
@@ -344,7 +344,8 @@ def changes(there: Mapping[str, Any], here: Mapping[str, Any]) -> Changes:
     >>> here = surroundings()
     >>> any(changes(here, here))
     False
-    >>> changes(here | {"processor": "Z80", "source": "f" * 64}, here | {"processor": "PDP-11"}).place
+    >>> there = here | {"processor": "Z80", "source": "f" * 64}
+    >>> changes(there, here | {"processor": "PDP-11"}).place
     ['processor Z80 there, PDP-11 here']
     >>> old = {key: value for key, value in here.items() if key != "libc"}
     >>> changes(old, here).unrecorded

@@ -1,7 +1,8 @@
 r"""Records: the curves of a finished or growing experiment, one file for each run.
 
 A record is a folder.
-``VARIANT-seedNN.csv`` holds the rows of one run, numbers written so that reading gives the same bits.
+``VARIANT-seedNN.csv`` holds the rows of one run, numbers written so that they are read to
+the same bits.
 ``manifest.json`` holds the specification as it was last asked for, the identity of the runs of each
 variant, and for each file its SHA-256, the seconds it took and where it was computed.
 A run that diverged keeps its rows, and the manifest says where it stopped.
@@ -10,9 +11,10 @@ A run that diverged keeps its rows, and the manifest says where it stopped.
 whose runs have the recorded identities can read it and add to it (`Record.bind`).
 So a record grows by seeds and variants, and a threshold may change; another rate is refused.
 
-**Kills.** A file is there or not: it is written under another name, flushed to the disk and renamed.
-The manifest names a file only after it is there, so a kill at any moment leaves a record that can be
-read, and the runs it lacks are done again.
+**Kills.** A file is there or not: it is written under another name, flushed to the disk and
+renamed.
+The manifest names a file only after it is there, so a kill at any moment leaves a record that can
+be read, and the runs it lacks are done again.
 
 Plan of the module: atomic writing, tables of numbers, the record, the manifest.
 """
@@ -328,7 +330,7 @@ class Record:
         identity: Mapping[str, Any],
         places: Sequence[Mapping[str, Any]],
     ) -> None:
-        """Name a run whose file has been copied from another record, without writing the manifest."""
+        """Name a run whose file was copied from another record; the manifest is not written."""
         self.identities.setdefault(stem.rpartition("-seed")[0], dict(identity))
         self.files[stem] = {**entry, "surroundings": [self._place(place) for place in places]}
 
@@ -397,8 +399,8 @@ class Record:
             if unlisted and path.stem not in self.files:
                 raise RecordError(
                     f"{path} is not in the manifest: got a file that no run has finished "
-                    "(expected those the manifest lists); run the experiment again, or move it aside with "
-                    "`amgd repair`"
+                    "(expected those the manifest lists); run the experiment again, or move "
+                    "it aside with `amgd repair`"
                 )
 
     def verify_run(self, stem: str) -> None:
@@ -418,8 +420,8 @@ class Record:
         if digest != self.files[stem]["sha256"]:
             raise RecordError(
                 f"{path} is torn or edited: got SHA-256 {digest[:12]} (expected "
-                f"{self.files[stem]['sha256'][:12]}, as the manifest says); restore it from git, or "
-                "run it again with `amgd repair`"
+                f"{self.files[stem]['sha256'][:12]}, as the manifest says); restore it from git, "
+                "or run it again with `amgd repair`"
             )
         try:
             table = _from_csv(content)
@@ -549,8 +551,8 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         manifest = json.loads(file.read_text(encoding="utf8"))
         if isinstance(manifest, dict) and manifest.get("format") not in (None, FORMAT):
             raise RecordError(
-                f"{file} has format {manifest['format']!r}: expected {FORMAT}; `amgd repair` rewrites "
-                "an older one, a newer one is read by the version of amgd that wrote it"
+                f"{file} has format {manifest['format']!r}: expected {FORMAT}; `amgd repair` "
+                "rewrites an older one, a newer one is read by the version of amgd that wrote it"
             )
         _check_manifest(manifest)
     except FileNotFoundError:

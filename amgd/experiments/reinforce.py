@@ -54,7 +54,7 @@ _OTHERS = {
 
 
 def variants() -> tuple[str, ...]:
-    """Return all variants: the schedules of `amgd.descent.steps`, the others, and all of them tuned.
+    """Return all variants: the schedules of `amgd.descent.steps`, others, and all of them tuned.
 
     Examples
     --------
@@ -173,9 +173,9 @@ class ReinforceSpec(Experiment):
         for option, value in self.training.options.items():
             if not _is_plain(value):
                 raise TypeError(
-                    f"the option {option!r} of the environment must be a bool, an integer, a finite "
-                    f"number, a string or a list of these: got {value!r}; a specification is "
-                    "written to a file"
+                    f"the option {option!r} of the environment must be a bool, an integer, a "
+                    f"finite number, a string or a list of these: got {value!r}; a specification "
+                    "is written to a file"
                 )
 
     def _checked_rates(self) -> dict[str, tuple[float, ...]]:
@@ -187,8 +187,8 @@ class ReinforceSpec(Experiment):
             rates[variant] = check_rates(f"rates[{variant!r}]", values)
             if len(rates[variant]) != 1 and not variant.startswith("tuned"):
                 raise ValueError(
-                    f"rates[{variant!r}] must hold one rate: got {rates[variant]} (expected one, as "
-                    "only tuned variants have a grid); choose one, or run the tuned variant"
+                    f"rates[{variant!r}] must hold one rate: got {rates[variant]} (expected one, "
+                    "as only tuned variants have a grid); choose one, or run the tuned variant"
                 )
         grids = {v: len(rates.get(v, ())) for v in self.variants if v.startswith("tuned")}
         empty = [variant for variant, size in grids.items() if size == 0]
@@ -299,11 +299,11 @@ class ReinforceSpec(Experiment):
             rates = {**getattr(other, "rates", {}), **rates}
         return super(ReinforceSpec, replace(self, rates=rates)).widened(others)
 
-    # --- its runs ----------------------------------------------------------------------------------
+    # --- its runs ---------------------------------------------------------------------------------
     def groups(
         self, seeds: Sequence[int], done: Mapping[int, int], workers: int
     ) -> list[tuple[int, ...]]:
-        """Cut seeds into groups that can run together: equally far, and one at a time for a robot."""
+        """Cut seeds into groups that can run together: equally far, and one by one for a robot."""
         simulator = make_simulator(self.training.environment, **self.training.options)
         if not simulator.batches_runs:
             return super().groups(seeds, done, workers)

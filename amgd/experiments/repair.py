@@ -1,7 +1,8 @@
 r"""Mend a record, and put several together.
 
-`repair` moves aside what cannot be trusted: files that are torn, edited or unlisted, and checkpoints
-of other runs. What is recorded and lost is then run again by `amgd.experiments.runner.record`.
+`repair` moves aside what cannot be trusted: files that are torn, edited or unlisted, and
+checkpoints of other runs. What is recorded and lost is then run again by
+`amgd.experiments.runner.record`.
 It also rewrites the manifest of an older format, without a change to any other file.
 `merge` copies the runs of some records into one, as after an array of jobs on a cluster.
 

@@ -130,7 +130,7 @@ def _at(table: Columns, name: str, row: int) -> float:
 
 
 def changes_since(record: Record, variant: str, seed: int) -> Changes:
-    """Return what is different here from where a run was recorded, or from one part of it to the next.
+    """Return what differs here from where a run was recorded, or from one part of it to the next.
 
     Parameters
     ----------

@@ -2,11 +2,11 @@ r"""What a record says: a line for each variant, comparisons on shared seeds, wo
 
 **One number a run.** A run is summed up by a measure: by default the mean height of its curve after
 row 0, the start that all variants share (`amgd.statistics.area_under_curve`).
-It rewards an early rise as well as a high end. The grids are tuned by it too: that row 0 counts there
-changes no order, since all steps of a grid share it.
+It rewards an early rise as well as a high end. The grids are tuned by it too: that row 0 counts
+there changes no order, since all steps of a grid share it.
 
-**Verdicts** are those of `amgd.experiments.verdicts`: a table compares several variants with one, and
-its comparisons are one family.
+**Verdicts** are those of `amgd.experiments.verdicts`: a table compares several variants with one,
+and its comparisons are one family.
 
 **Divergence.** A run that diverged has no number. It is counted beside n, and a comparison that had
 to leave it out says so in its verdict.
@@ -364,8 +364,9 @@ def to_markdown(summaries: Sequence[Summary]) -> str:
 def to_text(summaries: Sequence[Summary], form: str = "text") -> str:
     """Return the summaries as a table in one of `FORMATS`.
 
-    Those for people have rounded numbers, half widths of 90% Student-t intervals after ±, and a line
-    that says what the verdicts speak of; "csv" and "json" have all digits, a field for each number.
+    Those for people have rounded numbers, half widths of 90% Student-t intervals after ±, and a
+    line that says what the verdicts speak of; "csv" and "json" have all digits, a field for each
+    number.
 
     Examples
     --------

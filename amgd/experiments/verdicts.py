@@ -149,7 +149,8 @@ def family_text(found: Mapping[str, Comparison]) -> str:
     --------
     >>> runs = Runs({seed: float(seed) for seed in range(10)})
     >>> print(family_text(compare_runs({"a": (runs, runs)}, better="larger")))
-    Verdicts on the mean over the run: sign-flip tests, Holm's correction for m = 1, n = 10 pairs, smallest p 0.002.
+    Verdicts on the mean over the run: sign-flip tests, Holm's correction for m = 1, n = 10 pairs,
+    smallest p 0.002.
     """
     one = next(iter(found.values()))
     numbers = sorted({c.n for c in found.values()})

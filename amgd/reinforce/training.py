@@ -10,9 +10,9 @@ belong to the same parameters, and K updates take K + 1 batches.
 
 **Randomness.** The stream of a batch is the child of one `SeedSequence` with the key
 (run, purpose, k), that of a part of an evaluation has the key (run, purpose, k, part); the initial
-policy has the key (run, purpose), or (purpose,) if all runs share it. So two specs that differ in the optimizer start from the same policy and meet the same noise
-in every iteration, whatever the evaluation draws, and a stopped run goes on without any state of a
-generator.
+policy has the key (run, purpose), or (purpose,) if all runs share it. So two specs that differ in
+the optimizer start from the same policy and meet the same noise in every iteration, whatever the
+evaluation draws, and a stopped run goes on without any state of a generator.
 
 **Several runs.** In classic control a step costs about the same for 25 episodes and for 750. So
 the batches of all runs, and the fresh episodes of their evaluations, advance together, with the
@@ -22,7 +22,8 @@ gives the same bits alone and in company, and for any number of threads.
 **Matched steps.** Accelerated methods move further per gradient. Along a gradient G that does not
 change, AMGD moves y by :math:`-\eta_kG` in step k, where
 
-.. math:: \eta_k=\beta_k+\alpha_{k+1}c_k,\qquad c_k=(1-\alpha_k)c_{k-1}+\gamma_k-\beta_k,\qquad c_0=0 .
+.. math:: \eta_k=\beta_k+\alpha_{k+1}c_k,\qquad
+          c_k=(1-\alpha_k)c_{k-1}+\gamma_k-\beta_k,\qquad c_0=0 .
 
 Plain SGD with the steps :math:`\eta_k` is the control: what it gains is owed to the length of the
 steps alone. For :math:`\gamma_k=k\beta/2` they are :math:`\eta_k=(3k+5)\beta/12`, for Nesterov's
