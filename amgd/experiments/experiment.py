@@ -452,7 +452,9 @@ def _class_of(kind: Any) -> type[Experiment]:
                 f"the kind {kind!r} cannot be imported: {error}; its module must lie in the "
                 "working directory or be installed"
             ) from error
-    return Experiment._kinds[check.choice("kind", kind, (*_BUILT_IN, *Experiment._kinds))]
+    return Experiment._kinds[
+        check.choice("kind", kind, tuple(dict.fromkeys((*_BUILT_IN, *Experiment._kinds))))
+    ]
 
 
 def build(made: Any, data: Mapping[str, Any], where: str, without: Sequence[str] = ()) -> Any:

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 
 from amgd import _checks as check
+from amgd.experiments.experiment import Quantity
 from amgd.experiments.records import Curves, Record
 from amgd.experiments.summaries import until_divergence, variant_name
 from amgd.figures import STYLE, curve, legend_below, line_style, run_count
@@ -82,7 +83,7 @@ def record_figure(
     ...         record.add("plain", seed, rows, 0.1)
     ...     figure = record_figure(record)
     >>> figure.axes[0].get_legend_handles_labels()[1], figure.axes[0].get_yscale()
-    (['TD(0) (n = 2)', '90% Student-t band of the mean'], 'log')
+    (['TD(0) (n = 2)', '90% t-band of the mean'], 'log')
     >>> plt.close(figure)
     """
     column = record.spec.column if column is None else column
@@ -156,18 +157,21 @@ def _draw_all(
         hidden = f", equal to {record.spec.words(same[0])}" if same and curves.seeds else ""
         bands.append(_draw(ax, record, curves, runs, hidden))
     if named:
-        cut = any(
-            band is not None
-            and band.n > 1
-            and ((band.low < what.least) | (band.high > what.most)).any()
-            for band in bands
-        )
-        label = "90% Student-t band of the mean" + ", cut at what is possible" * cut
+        label = "90% t-band of the mean" + _cut(what, [b for b in bands if b is not None])
         ax.fill_between([], [], [], color="0.4", alpha=0.2, linewidth=0, label=label)
     threshold = record.spec.threshold
     if threshold is not None and column == record.spec.column:
         ax.axhline(threshold, color="0.4", linewidth=1.0, zorder=1, label=f"solved: {threshold:g}")
     legend_below(ax)
+
+
+def _cut(what: Quantity, bands: Sequence[Band]) -> str:
+    """Say where bands are cut, if one is."""
+    bands = [band for band in bands if band.n > 1]
+    if what.log and any((band.low < band.mean / 10).any() for band in bands):
+        return ", cut at a tenth"
+    beyond = [((b.low < what.least) | (b.high > what.most)).any() for b in bands]
+    return ", cut to the possible" if any(beyond) and not what.log else ""
 
 
 def _recorded(record: Record, variants: Sequence[str] | None) -> list[str]:

@@ -8,8 +8,17 @@ import pytest
 
 from amgd.descent.steps import theorem3_printed
 from amgd.experiments import gridworld
-from amgd.experiments.gridworld import Curve, GridWorldResult, compare, readings_table, run
-from amgd.experiments.named import FIGURE1, METHODS, GridWorldSpec, figure1_readings
+from amgd.experiments.gridworld import (
+    FIGURE1,
+    METHODS,
+    Curve,
+    GridWorldResult,
+    GridWorldSpec,
+    compare,
+    figure1_readings,
+    readings_table,
+    run,
+)
 from amgd.td import decaying, matched, neu_area, td0, td0_accelerated
 
 SMALL = GridWorldSpec(n=5, episodes=35, seeds=3, tuning_seeds=2, test_episodes=2)
@@ -18,7 +27,7 @@ ALL = replace(SMALL, variants=METHODS)
 
 def paths(spec, purpose=gridworld.TRAINING, seeds=None):
     seeds = spec.seeds if seeds is None else seeds
-    return gridworld._training_paths(spec, spec.problem(), purpose, seeds)
+    return gridworld._training_paths(spec, spec.problem(), purpose, range(seeds))
 
 
 # Specifications -----------------------------------------------------------------------------------
@@ -38,7 +47,7 @@ def paths(spec, purpose=gridworld.TRAINING, seeds=None):
         ({"features": "four"}, ValueError, "features must be one of"),
         ({"coordinates": "centre"}, ValueError, "coordinates must be one of"),
         ({"law": "stationary"}, ValueError, "law must be one of"),
-        ({"variant": "k-1"}, ValueError, "variant must be one of"),
+        ({"denominator": "k-1"}, ValueError, "denominator must be one of"),
         ({"update": "batch"}, ValueError, "update must be one of"),
         ({"count": "step"}, ValueError, "count must be one of"),
         ({"discount": 1.0}, ValueError, "discount"),
@@ -53,11 +62,11 @@ def paths(spec, purpose=gridworld.TRAINING, seeds=None):
         ({"scales": (0.1, 0.0)}, ValueError, r"scales\[1\]"),
         ({"deltas": "0.1"}, TypeError, "deltas"),
         ({"rates": (), "scales": ()}, ValueError, "nothing to tune"),
-        ({"methods": METHODS, "rates": (0.1,)}, ValueError, "differ in size"),
-        ({"methods": "plain"}, ValueError, "methods must list"),
-        ({"methods": ()}, ValueError, "methods must list"),
-        ({"methods": ("plain", "nesterov")}, ValueError, "methods must be one of"),
-        ({"methods": ("plain", "plain")}, ValueError, "twice"),
+        ({"variants": METHODS, "rates": (0.1,)}, ValueError, "differ in size"),
+        ({"variants": "plain"}, ValueError, "variants must list"),
+        ({"variants": ()}, ValueError, "variants must list"),
+        ({"variants": ("plain", "nesterov")}, ValueError, "variants must be one of"),
+        ({"variants": ("plain", "plain")}, ValueError, "twice"),
         ({"update": "episode", "count": "transition"}, ValueError, "does not fit"),
     ],
 )
@@ -105,10 +114,10 @@ def test_readings_change_one_field_each_and_run() -> None:
         names = [f.name for f in fields(spec) if getattr(spec, f.name) != getattr(SMALL, f.name)]
         assert len(names) == 1
         changed += names
-        assert run(spec).curves.keys() == set(SMALL.methods)
+        assert run(spec).curves.keys() == set(SMALL.variants)
     # each open point of the paper is read in at least one other way
     assert set(changed) == {
-        *("reward", "goal", "features", "coordinates", "mu", "delta", "variant"),
+        *("reward", "goal", "features", "coordinates", "mu", "delta", "denominator"),
         *("update", "count", "law"),
     }
 
@@ -160,7 +169,7 @@ def test_estimate_is_the_average_update_of_the_test_episodes() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"seeds": 5}, {"tuning_seeds": 4}, {"methods": ("accelerated", "matched")}],
+    [{"seeds": 5}, {"tuning_seeds": 4}, {"variants": ("accelerated", "matched")}],
 )
 def test_a_seed_does_not_depend_on_what_else_is_run(change) -> None:
     one, other = run(SMALL), run(replace(SMALL, **change))
@@ -231,8 +240,10 @@ def test_a_seed_that_diverges_is_named_and_left_out() -> None:
         assert size[episode] >= 13.0 > size[:episode].max()
     result = run(spec)
     found = compare(result, "plain", "matched")
-    assert (found.word, found.n) == ("diverges", len(curve.seeds))
-    assert compare(result, "matched", "plain").word == "the other diverges"
+    assert (found.diverged, found.n) == (8 - len(curve.seeds), len(curve.seeds))
+    assert found.text.endswith(" on shared seeds, diverges")
+    other = compare(result, "matched", "plain")
+    assert other.text.endswith(" on shared seeds, the other diverges")
 
 
 def test_what_is_not_a_specification_is_refused() -> None:
@@ -266,20 +277,41 @@ MIXED = LOW + np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
     [
         (curve("a", LOW), curve("b", HIGH), "better", "holds"),
         (curve("a", HIGH), curve("b", LOW), "worse", "does not hold"),
-        (curve("a", LOW), curve("b", MIXED), "no difference", "cannot be decided"),
-        (curve("a", LOW), curve("b", LOW), "no difference", "cannot be decided"),
-        (curve("a", LOW, [3]), curve("b", HIGH), "diverges", "does not hold"),
-        (curve("a", LOW, range(8)), curve("b", HIGH), "diverges", "does not hold"),
-        (curve("a", LOW), curve("b", HIGH, [3]), "the other diverges", "cannot be decided"),
-        (curve("a", LOW, [3]), curve("b", HIGH, [3]), "both diverge", "cannot be decided"),
+        (curve("a", LOW), curve("b", MIXED), "no difference found", "cannot be decided"),
+        (curve("a", LOW), curve("b", LOW), "no difference found", "cannot be decided"),
+        (
+            curve("a", LOW, [3]),
+            curve("b", HIGH),
+            "better on shared seeds, diverges",
+            "does not hold",
+        ),
+        (
+            curve("a", LOW, range(8)),
+            curve("b", HIGH),
+            "too few seeds, diverges",
+            "does not hold",
+        ),
+        (
+            curve("a", LOW),
+            curve("b", HIGH, [3]),
+            "better on shared seeds, the other diverges",
+            "holds",
+        ),
+        (
+            curve("a", LOW, [3]),
+            curve("b", HIGH, [3]),
+            "better on shared seeds, both diverge",
+            "cannot be decided",
+        ),
+        (curve("a", LOW[:5]), curve("b", HIGH[:5]), "too few seeds", "cannot be decided"),
     ],
 )
 def test_words(first, second, word, verdict) -> None:
     result = made(accelerated=first, plain=second, matched=first, tuned=second)
-    found = compare(result, "accelerated", "plain")
-    assert found.word == word
-    row = gridworld._reading_row("x", result, 0.05)
+    assert compare(result, "accelerated", "plain").text == word
+    [row] = gridworld._table({"x": result}, 0.07)  # three comparisons of six or more pairs
     assert row.verdict == verdict
+    assert {c.family for c in row.against.values()} == {3}
     assert row.share == (1.0 if verdict == "holds" else None)
 
 
@@ -310,10 +342,10 @@ def test_share_is_logarithmic() -> None:
         "matched": curve("c", 2 * LOW),
         "tuned": curve("d", LOW),
     }
-    row = gridworld._reading_row("x", made(**curves), 0.05)
+    [row] = gridworld._table({"x": made(**curves)})
     gain = np.log(row.areas["plain"] / row.areas["accelerated"])
     assert row.share == pytest.approx(1 - np.log(2) / gain)
-    assert row.against["tuned"].word == "no difference"
+    assert row.against["tuned"].word == "no difference found"
 
 
 @pytest.mark.parametrize(
@@ -336,9 +368,12 @@ def test_table_holds_what_the_runs_give() -> None:
     for row, spec in zip(rows, readings.values(), strict=True):
         result = run(spec)
         assert row.winner == result["tuned"].step
-        assert row.against["plain"] == compare(result, "accelerated", "plain")
+        alone = compare(result, "accelerated", "plain")
+        found = row.against["plain"]
+        assert (found.p_value, found.n, found.ratio) == (alone.p_value, alone.n, alone.ratio)
+        assert (found.family, alone.family) == (6, 1)
     assert rows[0].areas["plain"] == pytest.approx(run(readings["plain step"])["plain"].area.mean())
-    assert rows[1].against["plain"].word == "diverges"
+    assert rows[1].against["plain"].text == "too few seeds, diverges"
     assert rows[1].verdict == "does not hold"
     assert np.isnan(rows[1].areas["accelerated"])
 

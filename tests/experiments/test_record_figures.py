@@ -9,6 +9,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from amgd import figures
+from amgd.experiments.experiment import Tuning
 from amgd.experiments.figures import record_figure
 from amgd.experiments.named import named
 from amgd.experiments.records import Record
@@ -23,7 +24,11 @@ def record(tmp_path) -> Record:
     rng = np.random.default_rng(0)
     for variant, seeds in (("plain", 3), ("theorem1", 2), ("nesterov", 1)):
         for seed in range(seeds):
-            rows = {"k": np.arange(5), "evaluation_return": rng.normal(size=5), "distance": k5()}
+            rows = {
+                "k": np.arange(5),
+                "evaluation_return": 20 + rng.normal(size=5),
+                "distance": k5(),
+            }
             made.add(variant, seed, rows, 1.0, places=[{}])
     lost = {
         "k": np.arange(3),
@@ -41,12 +46,14 @@ def k5() -> np.ndarray:
     return np.linspace(0.0, 1.0, 5)
 
 
+BAND = "90% t-band of the mean"
 LEGEND = [
     "SGD (n = 3)",
     "AMGD of Theorem 1 (n = 2)",
     r"AMGD with $\gamma_k=k\beta/2$ (n = 0, 2 diverged)",
     "Nesterov (n = 1)",
     "SGD with matched steps (n = 1, 1 diverged)",
+    BAND,
     "solved: 195",
 ]
 
@@ -69,7 +76,7 @@ def test_record_figure_says_n_of_every_variant(record: Record) -> None:
     assert legend(main) == LEGEND
     assert (main.get_title(), main.get_xlabel()) == ("CartPole-v0", "updates $k$")
     assert (main.get_ylabel(), main.get_yscale()) == ("return", "linear")
-    assert [p.get_title() for p in panels] == [name.split(" (n")[0] for name in LEGEND[:-1]]
+    assert [p.get_title() for p in panels] == [name.split(" (n")[0] for name in LEGEND[:-2]]
     # mean, and each seed beside it; a single run is its own mean; two lines for a diverged run
     assert [len(p.lines) for p in panels] == [1 + 3, 1 + 2, 1 + 2 * 2, 1, 1 + 2]
     assert [len(p.collections) for p in panels] == [1, 1, 0, 0, 0]
@@ -101,7 +108,7 @@ def test_record_figure_in_given_axes(record: Record, runs: bool) -> None:
         figure, axes = plt.subplots(1, 2)
         assert record_figure(record, ax=axes[1], runs=runs) is figure
         figure.canvas.draw()
-        assert legend(axes[1]) == LEGEND
+        assert legend(axes[1]) == [text for text in LEGEND if text != BAND]
         assert not axes[0].lines
         extra = (3 + 2 + 2 * 2 + 2) * runs
         assert len(axes[1].lines) == 5 + extra + 1
@@ -137,7 +144,11 @@ def test_the_grid_world_has_episodes_and_a_log_axis(tmp_path) -> None:
     main, *panels = draw(record).axes
     assert (main.get_xlabel(), main.get_ylabel()) == ("episode", "exact NEU")
     assert main.get_title() == "grid world, 4 × 4"
-    assert legend(main) == ["TD(0) (n = 2)", "tuned TD(0) (n = 0, 1 diverged)"]
+    assert legend(main) == [
+        "TD(0) (n = 2)",
+        "tuned TD(0) (n = 0, 1 diverged)",
+        f"{BAND}, cut at a tenth",
+    ]
     assert {ax.get_yscale() for ax in (main, *panels)} == {"log"}
 
 
@@ -169,10 +180,10 @@ def test_seven_curves_of_ten_seeds_fit_into_the_figure(tmp_path, name: str) -> N
     rng = np.random.default_rng(0)
     for variant in record.spec.variants:
         if variant.startswith("tuned"):
-            record.set_tuning(variant, ["delta 0.003"], [1.0])
+            record.set_tuning(variant, Tuning(("delta 0.003",), (1.0,)))
         for seed in range(10):
             rows = {k: np.arange(9), column: rng.exponential(size=9)}
-            record.add(variant, seed, rows, 1.0, places=[{}])
+            record.add(variant, seed, rows, 1.0, identity={}, places=[{}])
     figure = record_figure(record)
     figure.canvas.draw()
     box = figure.get_tightbbox()

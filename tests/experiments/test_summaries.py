@@ -8,23 +8,22 @@ from itertools import product
 import numpy as np
 import pytest
 
-from amgd.experiments.gridworld import METHODS, GridWorldSpec, compare, run
+from amgd.experiments.experiment import Tuning
+from amgd.experiments.gridworld import GridWorldSpec, compare, run
 from amgd.experiments.named import named
 from amgd.experiments.records import Record, RecordError
-from amgd.experiments.reinforce import VARIANTS
+from amgd.experiments.reinforce import variants
 from amgd.experiments.summaries import (
-    SeedComparison,
-    default_column,
+    MEASURES,
     describe,
-    quantity,
+    measured,
     summarise,
-    task_name,
     to_markdown,
     until_divergence,
     variant_name,
-    verdict,
 )
-from amgd.statistics import Band, PairedComparison, holm, mean_band, paired_difference
+from amgd.experiments.verdicts import Runs, compare_runs, family_text
+from amgd.statistics import Band, holm, mean_band, paired_difference
 
 CARTPOLE = replace(named("figure2-cartpole", "smoke"), seeds=8)
 GRID = replace(named("figure1-grid10", "smoke"), seeds=8)
@@ -37,7 +36,7 @@ def add(
     grid_world = isinstance(record.spec, GridWorldSpec)
     k, column = ("episode", "neu") if grid_world else ("k", "evaluation_return")
     rows = {k: np.arange(len(curve)), column: np.asarray(curve, dtype=float)}
-    record.add(variant, seed, rows, seconds, where=where, **options)
+    record.add(variant, seed, rows, seconds, places=[where], **options)
 
 
 @pytest.fixture
@@ -70,18 +69,19 @@ def test_a_finished_record_is_summed_up_by_bands_of_its_runs(record: Record) -> 
         )
     assert (matched.variant, matched.name) == ("matched", "SGD with matched steps")
     assert (matched.n, matched.diverged, matched.column) == (8, {}, "evaluation_return")
-    assert (plain.difference, plain.seconds) == (None, 8.0)
+    assert (plain.comparison, plain.seconds) == (None, 8.0)
 
 
 def test_pairs_are_differences_on_the_same_seeds(record: Record) -> None:
     fill(record, "plain", 0.0)
     fill(record, "matched", 10.0)
-    found = by_variant(record)["matched"].difference
+    found = by_variant(record)["matched"].comparison
     expected = mean_band([10.0 + seed for seed in range(8)])
     assert found.difference.mean == pytest.approx(expected.mean, rel=1e-9)
     assert found.difference.low == pytest.approx(expected.low, rel=1e-9)
     assert found.p_value == found.corrected == 2 / 2**8
-    assert (found.against, found.seeds, found.comparisons) == ("plain", tuple(range(8)), 1)
+    assert (found.quantity, found.seeds) == ("mean over the run", tuple(range(8)))
+    assert (found.family, found.n, found.least_p) == (1, 8, 2 / 2**8)
 
 
 def test_variants_with_different_numbers_of_seeds_are_paired_on_the_shared_ones(
@@ -94,10 +94,11 @@ def test_variants_with_different_numbers_of_seeds_are_paired_on_the_shared_ones(
     found = by_variant(record)
     assert list(found) == ["plain", "theorem1", "nesterov", "matched"]
     assert [s.n for s in found.values()] == [5, 3, 2, 1]
-    assert found["theorem1"].difference.seeds == (1, 4)
-    assert found["theorem1"].difference.difference.mean == pytest.approx(5 + 0.5 * 2.5)
-    assert found["nesterov"].difference is None  # one shared seed
-    assert found["matched"].difference is None
+    assert found["theorem1"].comparison.seeds == (1, 4)
+    assert found["theorem1"].comparison.difference.mean == pytest.approx(5 + 0.5 * 2.5)
+    one = found["nesterov"].comparison  # one shared seed
+    assert (one.difference, one.n, one.word, one.family) == (None, 1, "too few seeds", 3)
+    assert found["matched"].comparison.n == 1
     assert found["matched"].final.n == 1
     assert np.isinf(found["matched"].area.high)
 
@@ -106,9 +107,9 @@ def test_against_another_variant_and_against_one_without_runs(record: Record) ->
     fill(record, "plain", 0.0)
     fill(record, "matched", 10.0)
     found = by_variant(record, against="matched")
-    assert found["matched"].difference is None
-    assert found["plain"].difference.difference.mean == pytest.approx(-13.5)
-    assert all(s.difference is None for s in summarise(record, against="nesterov"))
+    assert found["matched"].comparison is None
+    assert found["plain"].comparison.difference.mean == pytest.approx(-13.5)
+    assert all(s.comparison is None for s in summarise(record, against="nesterov"))
 
 
 def test_comparisons_of_a_table_are_corrected_together(record: Record) -> None:
@@ -118,12 +119,14 @@ def test_comparisons_of_a_table_are_corrected_together(record: Record) -> None:
     for seed in range(8):  # symmetric about plain
         base = record.read("plain", seed)["evaluation_return"]
         add(record, "matched", seed, base + (-1) ** seed)
-    found = [s.difference for s in summarise(record) if s.difference is not None]
+    found = [s.comparison for s in summarise(record) if s.comparison is not None]
     p = [d.p_value for d in found]
     assert p == [2 / 2**8] * 3 + [1.0]
     assert [d.corrected for d in found] == holm(p).tolist()
-    assert {d.comparisons for d in found} == {4}
-    assert [verdict(d) for d in found] == ["better", "better", "worse", "no difference"]
+    assert {d.family for d in found} == {4}
+    assert [d.word for d in found] == ["better", "better", "worse", "no difference found"]
+    table = to_markdown(summarise(record))
+    assert "sign-flip tests, Holm's correction for m = 4, n = 8 pairs, smallest p 0.008." in table
 
 
 def test_diverged_runs_are_counted_and_in_no_mean(record: Record) -> None:
@@ -137,13 +140,15 @@ def test_diverged_runs_are_counted_and_in_no_mean(record: Record) -> None:
     assert found["plain"].n == 7
     assert found["plain"].area.mean < 1e3
     assert found["plain"].diverged == {7: "at iteration 2: return is not finite"}
-    pair = found["matched"].difference
+    pair = found["matched"].comparison
     assert pair.seeds == (1, 2, 3, 4, 5, 6)
-    assert (pair.diverged, pair.against_diverged) == (1, 1)
-    assert verdict(pair, alpha=0.1) == "better on shared seeds, both diverge"
-    assert verdict(found["nesterov"].difference) == "better on shared seeds, the other diverges"
+    assert (pair.diverged, pair.other_diverged) == (1, 1)
+    assert pair.text == "too few seeds on shared seeds, both diverge"
+    other = found["nesterov"].comparison
+    assert other.text == "better on shared seeds, the other diverges"
     lost = found["theorem1"]
-    assert (lost.n, lost.final, lost.area, lost.difference) == (0, None, None, None)
+    assert (lost.n, lost.final, lost.area, lost.comparison.difference) == (0, None, None, None)
+    assert lost.comparison.text == "too few seeds, both diverge"
 
 
 def test_a_threshold_is_passed_by_runs_and_not_by_their_mean(record: Record) -> None:
@@ -169,7 +174,7 @@ def test_a_threshold_is_passed_by_runs_and_not_by_their_mean(record: Record) -> 
 def test_the_specifications_threshold_belongs_to_its_column(tmp_path) -> None:
     record = Record.create(tmp_path / "r", CARTPOLE)
     rows = {"k": np.arange(2), "evaluation_return": np.zeros(2), "distance": np.arange(2.0)}
-    record.add("plain", 0, rows, 1.0, where=HERE)
+    record.add("plain", 0, rows, 1.0, places=[HERE])
     [summary] = summarise(record, column="distance")
     assert (summary.reached, summary.threshold, float(summary.final.mean)) == (None, None, 1.0)
 
@@ -189,13 +194,14 @@ def test_tables_agree_with_the_grid_worlds_own_comparison(tmp_path) -> None:
     result, record = run(spec), Record.create(tmp_path / "r", spec)
     for method, curve in result.curves.items():
         for seed, neu in zip(curve.seeds, curve.neu, strict=True):
-            record.add(method, seed, {"episode": curve.episodes, "neu": neu}, 1.0, where=HERE)
+            record.add(method, seed, {"episode": curve.episodes, "neu": neu}, 1.0, places=[HERE])
     for s in summarise(record):
         assert float(s.area.mean) == pytest.approx(result[s.variant].area.mean(), rel=1e-12)
-        if s.difference is not None:
+        if s.comparison is not None:
             own = compare(result, s.variant, "plain")
-            assert (s.difference.p_value, len(s.difference.seeds)) == (own.p_value, own.n)
-            assert verdict(s.difference, "smaller", alpha=0.1) == own.word == "better"
+            assert (s.comparison.p_value, s.comparison.n) == (own.p_value, own.n)
+            assert s.comparison.difference.mean < 0
+            assert own.word == "better"
 
 
 def test_many_seeds_are_compared_by_the_same_random_signs_everywhere(tmp_path) -> None:
@@ -206,7 +212,7 @@ def test_many_seeds_are_compared_by_the_same_random_signs_everywhere(tmp_path) -
         fill(record, "plain", 0.0, range(18))
         for seed in range(18):
             add(record, "matched", seed, [0.0, 100.0 + 30 * np.sin(seed), 100.0, 100.0, 100.0])
-        p_values.append(summarise(record)[1].difference.p_value)
+        p_values.append(summarise(record)[1].comparison.p_value)
     assert p_values[0] == p_values[1]
     assert 0.01 < p_values[0] < 0.99  # where other signs would give another number
 
@@ -233,56 +239,84 @@ def test_an_edited_file_is_not_summed_up(record: Record) -> None:
         summarise(record)
 
 
+# --- measures -------------------------------------------------------------------------------------
+def test_each_measure_is_one_number_a_run_and_is_named_in_the_verdict(record: Record) -> None:
+    high = CARTPOLE.threshold
+    add(record, "plain", 0, [0.0, 10.0, high, 30.0])
+    add(record, "plain", 1, [0.0, 10.0, 20.0, 30.0])
+    add(record, "plain", 2, [high], diverged="at iteration 1")
+    expected = {
+        "mean": {0: (40 + high) / 3, 1: 20.0},
+        "end": {0: 30.0, 1: 30.0},
+        "updates": {0: 2.0, 1: 4.0},  # one more than the last: never there
+    }
+    for measure, values in expected.items():
+        assert measured(record, "plain", measure=measure) == Runs(values, 1)
+    assert measured(record, "plain", measure="updates", threshold=20.0).values == {0: 2.0, 1: 2.0}
+    fill(record, "matched", 0.0)
+    for measure, words in zip(
+        MEASURES, ("mean over the run", "end", "updates to 195.0"), strict=True
+    ):
+        found = by_variant(record, measure=measure)["matched"].comparison
+        assert found.quantity == words
+
+
+def test_fewer_updates_are_better(record: Record) -> None:
+    for seed in range(8):
+        add(record, "plain", seed, [0, 0, 0, 0, 200])
+        add(record, "matched", seed, [0, 200, 0, 0, 0])
+    words = {m: by_variant(record, measure=m)["matched"].comparison.word for m in MEASURES}
+    assert words == {"mean": "no difference found", "end": "worse", "updates": "better"}
+
+
+def test_updates_need_a_threshold(tmp_path) -> None:
+    record = Record.create(tmp_path / "r", GRID)
+    add(record, "plain", 0, [1.0, 0.5])
+    with pytest.raises(ValueError, match="updates to a threshold need one: got none"):
+        measured(record, "plain", measure="updates")
+    with pytest.raises(ValueError, match="measure must be one of"):
+        measured(record, "plain", measure="median")
+
+
 # --- verdicts -------------------------------------------------------------------------------------
-def comparison(n: int, shift: float, **fields) -> PairedComparison:
-    """Six or more pairs that all point one way, or that cancel."""
-    values = np.arange(1.0, n + 1) if shift else np.resize([1.0, -1.0], n)
-    found = paired_difference(np.sign(shift) * values if shift else values, np.zeros(n))
-    if not fields:
-        return found
-    defaults = {"corrected": found.p_value, "comparisons": 1, "against": "plain"}
-    defaults |= {"seeds": tuple(range(n)), "diverged": 0, "against_diverged": 0}
-    return SeedComparison(found.difference, found.p_value, **(defaults | fields))
+def pair(n: int, shift: float, diverged: int = 0, other: int = 0) -> tuple[Runs, Runs]:
+    """Pairs that all point one way, or that cancel."""
+    values = np.arange(1.0, n + 1) * np.sign(shift) if shift else np.resize([1.0, -1.0], n)
+    runs = Runs(dict(enumerate(values.tolist())), diverged)
+    return runs, Runs(dict.fromkeys(range(n), 0.0), other)
 
 
 @pytest.mark.parametrize(
-    ("found", "better", "word"),
+    ("family", "better", "text"),
     [
-        (comparison(6, 1.0), "larger", "better"),
-        (comparison(6, 1.0), "smaller", "worse"),
-        (comparison(6, -1.0), "larger", "worse"),
-        (comparison(6, -1.0), "smaller", "better"),
-        (comparison(6, 0.0), "larger", "no difference"),
-        (comparison(5, 1.0), "larger", "too few seeds"),  # no p below 1/16
-        (comparison(2, 0.0), "larger", "too few seeds"),
-        (None, "larger", "cannot be decided"),
-        (comparison(6, 1.0, corrected=0.03), "larger", "better"),
-        (comparison(10, 1.0, corrected=0.06), "larger", "no difference"),
+        ([pair(6, 1.0)], "larger", "better"),
+        ([pair(6, 1.0)], "smaller", "worse"),
+        ([pair(6, -1.0)], "larger", "worse"),
+        ([pair(6, 0.0)], "larger", "no difference found"),
+        ([pair(5, 1.0)], "larger", "too few seeds"),  # no p below 1/16
+        ([pair(0, 0.0)], "larger", "too few seeds"),
+        ([pair(10, 0.0)] * 25, "larger", "no difference found"),  # 25 / 512 is below 0.05
+        ([pair(10, 0.0)] * 26, "larger", "too few seeds"),  # 26 / 512 is above
         # Six tests of six pairs each: even the best p, 1/32, is above 0.05 once corrected.
-        (comparison(6, 1.0, corrected=6 / 32, comparisons=6), "larger", "too few seeds"),
-        (comparison(6, 1.0, diverged=2), "larger", "better on shared seeds, diverges"),
-        (comparison(6, -1.0, diverged=2), "larger", "worse on shared seeds, diverges"),
-        (comparison(6, 0.0, diverged=2), "larger", "no difference on shared seeds, diverges"),
-        (
-            comparison(6, 1.0, against_diverged=1),
-            "larger",
-            "better on shared seeds, the other diverges",
-        ),
-        (
-            comparison(6, 1.0, diverged=1, against_diverged=1),
-            "larger",
-            "better on shared seeds, both diverge",
-        ),
-        (comparison(3, 1.0, diverged=3), "larger", "too few seeds, diverges"),
+        ([pair(6, 1.0)] * 6, "larger", "too few seeds"),
+        ([pair(6, 1.0, 2)], "larger", "better on shared seeds, diverges"),
+        ([pair(6, 0.0, 2)], "larger", "no difference found on shared seeds, diverges"),
+        ([pair(6, 1.0, 0, 1)], "larger", "better on shared seeds, the other diverges"),
+        ([pair(6, 1.0, 1, 1)], "larger", "better on shared seeds, both diverge"),
+        ([pair(1, 1.0, 3)], "larger", "too few seeds, diverges"),
     ],
 )
-def test_words(found: PairedComparison | None, better: str, word: str) -> None:
-    assert verdict(found, better) == word
+def test_words(family, better: str, text: str) -> None:
+    found = compare_runs({str(i): one for i, one in enumerate(family)}, better=better)
+    assert found["0"].text == text
+    assert f"m = {len(family)}," in family_text(found)
 
 
-def test_more_seeds_decide_at_a_smaller_level() -> None:
-    assert verdict(comparison(10, 1.0), alpha=0.002) == "better"
-    assert verdict(comparison(10, 1.0), alpha=0.001) == "too few seeds"
+def test_pairs_are_matched_by_their_seeds_and_not_by_their_order() -> None:
+    first, second = Runs({3: 30.0, 1: 10.0, 9: 1.0}), Runs({1: 9.0, 2: 0.0, 3: 28.0})
+    found = compare_runs({"x": (first, second)}, better="larger")["x"]
+    assert (sorted(found.seeds), float(found.difference.mean)) == ([1, 3], 1.5)
+    assert found.ratio == 40 / 37
 
 
 def test_false_calls_of_a_table_are_as_rare_as_promised() -> None:
@@ -294,25 +328,9 @@ def test_false_calls_of_a_table_are_as_rare_as_promised() -> None:
     assert np.mean(calls) <= 0.05 < np.mean(raw)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "kind"),
-    [
-        ((comparison(6, 1.0), "higher"), {}, ValueError),
-        ((comparison(6, 1.0), None), {}, TypeError),
-        ((0.03,), {}, TypeError),
-        ((comparison(6, 1.0),), {"alpha": 1.0}, ValueError),
-        ((comparison(6, 1.0),), {"alpha": "small"}, TypeError),
-    ],
-    ids=["direction", "no direction", "a number", "alpha 1", "alpha of text"],
-)
-def test_verdicts_refuse_what_they_cannot_judge(arguments, options, kind) -> None:
-    with pytest.raises(kind):
-        verdict(*arguments, **options)
-
-
 # --- tables ---------------------------------------------------------------------------------------
 def cells(table: str) -> list[list[str]]:
-    lines = [line.strip("|").split("|") for line in table.splitlines()]
+    lines = [line.strip("|").split("|") for line in table.partition("\n\n")[0].splitlines()]
     return [[cell.strip() for cell in line] for line in lines]
 
 
@@ -330,9 +348,9 @@ def test_the_table_says_n_and_diverged_runs_of_every_line(record: Record) -> Non
     assert {len(row) for row in (rule, *rows)} == {len(head)}
     table = [dict(zip(head, row, strict=True)) for row in rows]
     assert [row["n"] for row in table] == ["8", "7 (1 diverged)", "0 (1 diverged)", "1"]
-    assert [row["pairs"] for row in table] == ["", "7", "", ""]
+    assert [row["pairs"] for row in table] == ["", "7", "0", "1"]
     assert [row["verdict"] for row in table] == [
-        "", "better on shared seeds, diverges", "diverges", "cannot be decided",
+        "", "better on shared seeds, diverges", "too few seeds, diverges", "too few seeds",
     ]  # fmt: skip
     assert table[1]["minus SGD"] == "13.0 ± 1.6"  # 10 + seed, seeds 0..6: t = 1.943, s = 2.16
     assert table[2]["mean over the run"] == "none"
@@ -343,7 +361,7 @@ def test_a_column_without_a_direction_has_no_verdict(tmp_path) -> None:
     record = Record.create(tmp_path / "r", CARTPOLE)
     for variant, seed in product(("plain", "matched"), range(3)):
         rows = {"k": np.arange(2), "distance": np.array([0.0, seed + len(variant)])}
-        record.add(variant, seed, rows, 1.0, where=HERE)
+        record.add(variant, seed, rows, 1.0, places=[HERE])
     head, *rows = cells(to_markdown(summarise(record, column="distance")))
     assert "verdict" not in head
     assert head[2] == "distance from the start at the end"
@@ -379,35 +397,36 @@ def test_numbers_have_the_digits_that_their_error_allows(record, mean, half, tex
 
 # --- names and captions ---------------------------------------------------------------------------
 def test_every_variant_has_a_name_of_its_own(tmp_path) -> None:
-    for spec, variants in ((GRID, METHODS), (CARTPOLE, VARIANTS)):
-        record = Record.create(tmp_path / task_name_of(spec), spec)
-        names = [variant_name(record, v) for v in variants]
-        assert len(set(names)) == len(variants)
+    for spec, known in ((GRID, GRID.variants), (CARTPOLE, variants())):
+        record = Record.create(tmp_path / spec.kind, spec)
+        names = [variant_name(record, v) for v in known]
+        assert len(set(names)) == len(known)
         assert not any("_" in name.replace(r"\gamma_k", "") for name in names)
-
-
-def task_name_of(spec) -> str:
-    return "grid" if isinstance(spec, GridWorldSpec) else "reinforce"
 
 
 def test_tuned_variants_are_called_by_their_winner(tmp_path) -> None:
     record = Record.create(tmp_path / "r", GRID)
-    record.set_tuning("tuned", ["0.1", "0.3/k"], [2.0, 1.0])
-    record.set_tuning("tuned_accelerated", ["delta 0.6", "delta 1"], [1.0, np.inf])
+    record.set_tuning("tuned", Tuning(("0.1", "0.3/k"), (2.0, 1.0)))
+    record.set_tuning("tuned_accelerated", Tuning(("delta 0.6", "delta 1"), (1.0, np.inf)))
     assert variant_name(record, "tuned") == "tuned TD(0), step 0.3/k"
     assert variant_name(record, "tuned_accelerated") == "tuned TD(0)-Acc, delta 0.6"
-    assert (default_column(record), task_name(record)) == ("neu", "grid world, 4 × 4")
 
 
-def test_tasks_and_columns(record: Record) -> None:
-    assert (default_column(record), task_name(record)) == ("evaluation_return", "CartPole-v0")
-    assert [quantity(c).better for c in ("neu", "return", "entropy")] == ["smaller", "larger", None]
+def test_experiments_say_what_their_columns_mean() -> None:
+    assert (GRID.column, GRID.task) == ("neu", "grid world, 4 × 4")
+    assert (CARTPOLE.column, CARTPOLE.task) == ("evaluation_return", "CartPole-v0")
+    assert GRID.quantity("neu").better == "smaller"
+    returns = CARTPOLE.quantity("return")
+    assert (returns.better, returns.least, returns.most) == ("larger", 1.0, 40.0)  # its horizon
+    assert CARTPOLE.quantity("entropy").better is None
+    assert named("figure3-ant").quantity("return").most == np.inf
 
 
 def test_a_caption_tells_date_n_processor_and_revision(record: Record) -> None:
     assert describe(record) == "No run is recorded yet."
-    for variant in CARTPOLE.variants:
+    for variant in CARTPOLE.variants[:5]:
         fill(record, variant, 0.0)
+    record.spec = replace(record.spec, variants=CARTPOLE.variants[:5])
     day = record.files["plain-seed00"]["finished"][:10]
     for entry in record.files.values():
         entry["finished"] = day  # midnight may fall between two of them

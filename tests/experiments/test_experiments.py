@@ -1,4 +1,4 @@
-"""Specifications: hashes that nobody changes silently, files that give the same back, refusals."""
+"""Specifications: identities that nobody changes silently, files that give the same back, refusals."""
 
 import dataclasses
 from dataclasses import replace
@@ -10,27 +10,29 @@ from hypothesis import strategies as st
 
 from amgd.experiments.experiment import (
     FIRST_TUNING_RUN,
+    Experiment,
     from_plain,
     from_toml,
-    spec_hash,
-    to_plain,
+    plain_hash,
+    same_identity,
     to_toml,
 )
 from amgd.experiments.gridworld import METHODS, GridWorldSpec
 from amgd.experiments.named import EXPERIMENTS, matching, named
-from amgd.experiments.reinforce import VARIANTS, ReinforceSpec
+from amgd.experiments.records import possible_identities
+from amgd.experiments.reinforce import ReinforceSpec, optimizer_of, variants
 from amgd.reinforce.training import TrainingSpec
 
-# Records carry these hashes: a change here makes every recorded run of the panel useless.
-HASHES = {
-    "figure1-grid10": "8ca430121435f800de8b42f5af5441940bac1f06355b74b8702138b5336b972d",
-    "figure1-grid50": "7e92eccda670e93811b80ee6ec2b64f45bc6d986c81d0654db8f3da0efec2124",
-    "figure2-cartpole": "b2ef4b21e61daafb9630fc0ab5c0cc1e49391149dde0f0591005903300e2d102",
-    "figure2-acrobot": "0beb7483c1392c837805c10e51a7cfe3af6fc91a320cb985f7e289595feef804",
-    "figure3-swimmer": "76f747239baacbb448b59dd613404e0421d5ed7e5d110c6826a724337ae78845",
-    "figure3-walker2d": "f940dc9a2db23adef1a85ccd8475040325f68e41144964144250accd966ed73f",
-    "figure3-halfcheetah": "1dd4686c10fb21d26fa491c6c3b85d4b929155888edd08020add40989f6c8508",
-    "figure3-ant": "cbe9d856234b03c3c55075f70d06e2eded49d074e83b3f0ecf7be68318ec9129",
+# Records carry the identities with these hashes: a change here makes all recorded runs useless.
+IDENTITIES = {
+    "figure1-grid10": "db91bd68292154d5d6d937a813128938c307fd4e47e5109ef90c4b842fbb0478",
+    "figure1-grid50": "1df2da589b121f84aa7a5ca83bcc7e5ed259b9019f1153daa8e83fb8c235842b",
+    "figure2-cartpole": "462ddbfc33153f93f33c82f92908817b0f191292a57072d82407c82182d51c95",
+    "figure2-acrobot": "bcee1826aba193df165a935346317b6a0cab4f1cab03301d824eeaedc7afd142",
+    "figure3-swimmer": "fc15967ae87a92836682ec64cb658db7b30b421691f8a0ad9e2a6dea7a61a9c5",
+    "figure3-walker2d": "6b68bf67e1a610db9e42ae8411a843a4a72633dc9e2c617a35a95f8e739b6e4a",
+    "figure3-halfcheetah": "a89b2635a842893812eeba0293819778948ef2f106b9686070703f59c93a6d55",
+    "figure3-ant": "37c8d673200388d922671fe1ee254ba45c143fa085f7c66322c76d13b66ff45d",
 }
 
 PAPER = {name: named(name) for name in EXPERIMENTS}
@@ -46,13 +48,17 @@ def reinforce(training=TRAINING, **choices):
 
 
 # --- hashes ---------------------------------------------------------------------------------------
-def test_every_experiment_has_a_known_hash():
-    assert list(HASHES) == list(EXPERIMENTS)
+def spec_hash(spec):
+    return plain_hash(spec.to_plain())
 
 
-@pytest.mark.parametrize("name", HASHES)
+def test_every_experiment_has_a_known_identity():
+    assert list(IDENTITIES) == list(EXPERIMENTS)
+
+
+@pytest.mark.parametrize("name", IDENTITIES)
 def test_the_papers_experiments_are_frozen(name):
-    assert spec_hash(PAPER[name]) == HASHES[name]
+    assert plain_hash(possible_identities(PAPER[name])) == IDENTITIES[name]
 
 
 @pytest.mark.parametrize(
@@ -94,14 +100,14 @@ OTHER_GRID_WORLD = {
     "law": "uniform",
     "mu": 0.5,
     "delta": 0.2,
-    "variant": "k",
+    "denominator": "k",
     "update": "episode",
     "count": "transition",
     "rate": 0.002,
     "rates": (0.1, 0.2, 0.3, 0.4, 0.5),
     "scales": (0.1, 0.2, 0.3, 0.4, 0.5),
     "deltas": (1.0,),
-    "methods": ("plain",),
+    "variants": ("plain",),
     "record": 5,
     "test_episodes": 3,
     "seeds": 4,
@@ -134,8 +140,7 @@ OTHER_TRAINING = {
 }
 OTHER_REINFORCE = {
     "variants": ("plain",),
-    "rates": (0.1,),
-    "accelerated_rates": (0.1,),
+    "rates": {"adam": (0.1,)},
     "seeds": 3,
     "tuning_seeds": 2,
     "threshold": 100.0,
@@ -218,7 +223,7 @@ def grid_world_specs(draw):
         law=draw(st.sampled_from(["episode", "uniform"])),
         mu=draw(positive | st.integers(1, 9) | st.sampled_from(["episode", "uniform"])),
         delta=draw(positive),
-        variant=draw(st.sampled_from(["k", "k+1"])),
+        denominator=draw(st.sampled_from(["k", "k+1"])),
         update=update,
         count="episode"
         if update == "episode"
@@ -270,11 +275,12 @@ def reinforce_specs(draw):
         seed=draw(st.integers(0, 2**200)),
         options=draw(options),
     )
+    chosen = draw(names(variants()))
+    sizes = {v: tries if v.startswith("tuned") else 1 for v in chosen}
     return ReinforceSpec(
         training=training,
-        variants=draw(names(VARIANTS)),
-        rates=draw(grids(tries)),
-        accelerated_rates=draw(grids(tries)),
+        variants=chosen,
+        rates={v: draw(grids(n)) for v, n in sizes.items() if n > 1 or v.startswith("tuned")},
         seeds=draw(st.integers(2, 99)),
         tuning_seeds=draw(small),
         threshold=draw(st.none() | st.floats(allow_nan=False, allow_infinity=False)),
@@ -287,7 +293,7 @@ def test_any_specification_survives_a_file(spec):
     again = from_toml(to_toml(spec))
     assert again == spec
     assert spec_hash(again) == spec_hash(spec)
-    assert from_plain(to_plain(spec)) == spec
+    assert from_plain(spec.to_plain()) == spec
 
 
 @settings(max_examples=60)
@@ -333,14 +339,14 @@ PLAIN_TRAINING = {"environment": "CartPole-v0", "hidden": [8], "iterations": 3}
         (PLAIN_GRID_WORLD | {"rates": [1, 1.0]}, ValueError, "rates lists a value twice: .*drop"),
         # Tries are named by six digits, and two of one name would be taken for one.
         (PLAIN_GRID_WORLD | {"rates": [1, 1.0000001]}, ValueError, "rates lists a value twice"),
-        (PLAIN_GRID_WORLD | {"methods": []}, ValueError, "methods must list names: got"),
-        (PLAIN_GRID_WORLD | {"methods": "plain"}, ValueError, "methods must list names: got 'pl"),
-        (PLAIN_GRID_WORLD | {"methods": 5}, TypeError, "methods must list names: got 5"),
-        (PLAIN_GRID_WORLD | {"methods": {"plain": 1}}, TypeError, "methods must list names: got"),
-        (PLAIN_GRID_WORLD | {"methods": ["x"]}, ValueError, "methods must be one of .*got 'x'"),
-        (PLAIN_GRID_WORLD | {"methods": ["plain"] * 2}, ValueError, "methods lists a name twice"),
+        (PLAIN_GRID_WORLD | {"variants": []}, ValueError, "variants must list names: got"),
+        (PLAIN_GRID_WORLD | {"variants": "plain"}, ValueError, "variants must list names: got 'pl"),
+        (PLAIN_GRID_WORLD | {"variants": 5}, TypeError, "variants must list names: got 5"),
+        (PLAIN_GRID_WORLD | {"variants": {"plain": 1}}, TypeError, "variants must list names: got"),
+        (PLAIN_GRID_WORLD | {"variants": ["x"]}, ValueError, "variants must be one of .*got 'x'"),
+        (PLAIN_GRID_WORLD | {"variants": ["plain"] * 2}, ValueError, "variants lists a name twice"),
         (
-            PLAIN_GRID_WORLD | {"methods": list(METHODS), "deltas": [1]},
+            PLAIN_GRID_WORLD | {"variants": list(METHODS), "deltas": [1]},
             ValueError,
             "grids differ in size: got 10 steps .*and 1 deltas .*expected as many",
         ),
@@ -395,18 +401,24 @@ def test_plain_data_is_refused(data, error, words):
         ),
         ({"variants": ()}, ValueError, "variants must list names"),
         ({"variants": ("sgd",)}, ValueError, "variants must be one of .*got 'sgd'"),
-        ({"variants": ("tuned",)}, ValueError, "nothing to tune: rates is empty .*'tuned'"),
+        ({"variants": ("tuned",)}, ValueError, "nothing to tune: rates has no grid for 'tuned'"),
         (
-            {"variants": ("tuned_accelerated",), "rates": (0.1,)},
+            {"variants": ("tuned_accelerated",), "rates": {"tuned": (0.1,)}},
             ValueError,
-            "nothing to tune: accelerated_rates is empty",
+            "nothing to tune: rates has no grid for 'tuned_accelerated'",
         ),
         (
-            {"variants": VARIANTS, "rates": (0.1,), "accelerated_rates": (0.1, 0.2)},
+            {
+                "variants": ("tuned", "tuned_adam"),
+                "rates": {"tuned": (0.1,), "tuned_adam": (0.1, 0.2)},
+            },
             ValueError,
-            "grids differ in size: got 1 rates and 2 accelerated rates",
+            "grids differ in size: got {'tuned': 1, 'tuned_adam': 2}",
         ),
-        ({"rates": (0.1, 0.1)}, ValueError, "rates lists a value twice"),
+        ({"rates": (0.1, 0.1)}, TypeError, "rates must be a Mapping: got tuple; pass for example"),
+        ({"rates": {"tuned": (0.1, 0.1)}}, ValueError, r"rates\['tuned'\] lists a value twice"),
+        ({"rates": {"adam": (0.1, 0.2)}}, ValueError, r"rates\['adam'\] must hold one rate: got"),
+        ({"rates": {"sgd": (0.1,)}}, ValueError, "a key of rates must be one of .*got 'sgd'"),
         ({"seeds": 1}, ValueError, "seeds must be at least 2: got 1"),
         ({"seeds": 1001}, ValueError, "seeds must be at most 1000: got 1001"),
         ({"tuning_seeds": 0}, ValueError, "tuning_seeds must be at least 1: got 0"),
@@ -469,12 +481,6 @@ def test_only_a_table_is_plain_data(data):
         from_plain(data)
 
 
-@pytest.mark.parametrize("spec", [None, TRAINING, "figure1"], ids=["none", "training", "name"])
-def test_only_specifications_are_written(spec):
-    with pytest.raises(TypeError, match="spec must be a specification: got"):
-        to_toml(spec)
-
-
 # --- names ----------------------------------------------------------------------------------------
 def test_names_and_figures():
     assert matching("figure1") == ["figure1-grid10", "figure1-grid50"]
@@ -491,8 +497,8 @@ def test_names_and_figures():
 @pytest.mark.parametrize("name", ["figure2-cartpole", "figure2-acrobot"])
 def test_both_grids_try_equally_often(name):
     spec = PAPER[name]
-    assert len(spec.rates) == len(spec.accelerated_rates)
-    assert set(VARIANTS) == set(spec.variants)
+    assert len(set(map(len, spec.rates.values()))) == 1
+    assert set(spec.rates) == {v for v in spec.variants if v.startswith("tuned")}
 
 
 @pytest.mark.parametrize(
@@ -514,6 +520,9 @@ def test_a_rate_belongs_to_the_tuned_variants(variant, rate):
         ("matched", "matched", None),
         ("tuned", "sgd", 3.0),
         ("tuned_accelerated", "ghadimi_lan", 0.3),
+        ("momentum", "momentum", None),
+        ("tuned_adam", "adam", 0.01),
+        ("tuned_matched", "matched", 0.1),
     ],
 )
 def test_a_variant_changes_the_optimizer_and_nothing_else(variant, optimizer, rate):
@@ -533,3 +542,80 @@ def test_presets_change_sizes_only():
             assert paper.training == replace(
                 smoke.training, **{size: getattr(paper.training, size) for size in sizes}
             )
+
+
+# --- identities -----------------------------------------------------------------------------------
+def differs(ours, theirs, variant="plain", rates=(None, None)):
+    """In which fields the runs of two specifications differ."""
+    sides = (spec.identity(variant, rate) for spec, rate in zip((ours, theirs), rates, strict=True))
+    return set(same_identity(*sides, ours.defaults()))
+
+
+PRESENTATION = ("variants", "seeds", "tuning_seeds", "threshold")
+
+
+@pytest.mark.parametrize("field", [*OTHER_GRID_WORLD])
+def test_every_field_of_the_grid_world_decides_some_run_or_none(field):
+    """The number of seeds and what is listed decide no run; each other field the runs it is for."""
+    own = {
+        "rate": {"plain"},
+        "delta": {"accelerated", "matched"},
+        "mu": {"accelerated", "matched", "tuned_accelerated"},
+        "denominator": {"accelerated", "matched", "tuned_accelerated"},
+        "rates": {"tuned"},
+        "scales": {"tuned"},
+        "deltas": {"tuned_accelerated"},
+        "tuning_seeds": {"tuned", "tuned_accelerated"},
+    }
+    nobody = {"variants", "seeds"}
+    expected = set() if field in nobody else own.get(field, set(METHODS))
+    other = replace(grid_world(), **{field: OTHER_GRID_WORLD[field]})
+    found = {method for method in METHODS if differs(grid_world(), other, method)}
+    assert found == expected
+
+
+@pytest.mark.parametrize("field", [*OTHER_TRAINING])
+def test_every_field_of_the_training_decides_a_run(field):
+    other = reinforce(replace(TRAINING, **{field: OTHER_TRAINING[field]}))
+    alone = {"training.matched_to": {"matched"}}
+    name = f"training.{field}" + (".sutton_barto_reward" if field == "options" else "")
+    for variant in ("plain", "ghadimi_lan", "matched", "adam"):
+        expected = {name} if variant in alone.get(name, {variant}) else set()
+        assert differs(reinforce(), other, variant) == expected
+
+
+@pytest.mark.parametrize("field", OTHER_REINFORCE)
+def test_what_surrounds_the_training_decides_no_run(field):
+    other = reinforce(**{field: OTHER_REINFORCE[field]})
+    assert differs(reinforce(), other) == set()
+    rate = {"training.lr"} if field == "rates" else set()
+    assert differs(reinforce(), other, "adam") == rate
+
+
+def test_a_rate_decides_a_tuned_run_and_its_grid_does_not():
+    grids = [{"tuned": (0.1, 0.2)}, {"tuned": (0.1, 0.2, 0.3)}]
+    ours, theirs = (reinforce(variants=("tuned",), rates=rates) for rates in grids)
+    assert differs(ours, theirs, "tuned", (0.1, 0.1)) == set()
+    assert differs(ours, theirs, "tuned", (0.1, 0.2)) == {"training.lr"}
+
+
+def test_equal_optimizers_with_equal_rates_are_one_run():
+    spec = reinforce(variants=("plain", "tuned"), rates={"tuned": (0.1,)})
+    assert spec.identity("plain") == spec.identity("tuned", 0.1)
+
+
+# --- variants --------------------------------------------------------------------------------------
+@pytest.mark.parametrize("variant", variants())
+def test_every_variant_trains(variant):
+    from amgd.reinforce.training import train
+
+    tuned = variant.startswith("tuned")
+    spec = reinforce(
+        replace(TRAINING, iterations=2, batch=2), variants=(variant,), rates={variant: (0.05,)}
+    )
+    training = spec.training_for(variant, (0,), 0.05 if tuned else None)
+    assert training.optimizer == optimizer_of(variant)
+    assert training.lr == 0.05
+    assert len(train(training).log) == 3
+    assert "$" not in spec.words(variant, tex=False)
+    assert isinstance(spec, Experiment)
