@@ -145,17 +145,12 @@ def _check_lr(lr: object) -> None:
 
 def _check_schedule(choice: Any, momentum: Any) -> None:
     given = choice
-    if isinstance(choice, str):
+    if isinstance(choice, str) or momentum is not None:
         given = from_name(choice, 1.0, momentum)
     elif not (callable(choice) or isinstance(choice, _StepSizes)):
         raise TypeError(
             f"schedule must be one of {', '.join(map(repr, SCHEDULES))}, a callable "
             f"k -> (alpha, beta, gamma) or an object with alpha, beta, gamma: got {choice!r}"
-        )
-    elif momentum is not None:
-        raise ValueError(
-            f"momentum belongs to 'nesterov': got {_kind(choice)} with momentum={momentum}; "
-            "leave it out, or let the schedule say alpha_k = 1 - momentum"
         )
     first = _schedule(choice, momentum)(1)[0]
     if first != 1:

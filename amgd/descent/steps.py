@@ -41,6 +41,7 @@ __all__ = [
     "check_steps",
     "from_name",
     "ghadimi_lan",
+    "matched",
     "nesterov",
     "sgd",
     "theorem1",
@@ -488,14 +489,68 @@ def from_name(name: str, beta: float | Rule = 1.0, momentum: float | None = None
     >>> from_name("ghadimi_lan", 0.1).gamma([2, 4])
     array([0.1, 0.2])
     """
-    check.choice("schedule", name, tuple(SCHEDULES))
     if momentum is None:
-        return SCHEDULES[name].make(beta)
+        return SCHEDULES[check.choice("schedule", name, tuple(SCHEDULES))].make(beta)
     if name != "nesterov":
         raise ValueError(
             f"momentum belongs to 'nesterov': got {name!r} with momentum={momentum}; leave it out"
         )
     return nesterov(beta, momentum)
+
+
+def matched(steps: StepSizes) -> StepSizes:
+    r"""Return SGD's steps that move as far as Algorithm 1 does along a constant gradient.
+
+    Accelerated methods move further per gradient.
+    Along a gradient G that does not change, Algorithm 1 moves y by :math:`-\eta_kG` in step k,
+
+    .. math:: \eta_k=\beta_k+\alpha_{k+1}c_k,\qquad
+              c_k=(1-\alpha_k)c_{k-1}+\gamma_k-\beta_k,\qquad c_0=0 .
+
+    Plain SGD with the steps :math:`\eta_k` is the control: what it gains is owed to the length of
+    the steps alone.
+    For :math:`\gamma_k=k\beta/2` they are :math:`\eta_k=(3k+5)\beta/12`, for Nesterov's method
+    :math:`(k+3)\beta/4`, for Theorem 1's largest :math:`\gamma_k` they are
+    :math:`(1+2/(k+2))\beta`.
+
+    Parameters
+    ----------
+    steps : StepSizes
+        Those of the accelerated method.
+
+    Returns
+    -------
+    StepSizes
+        With beta_k = gamma_k = eta_k, so that Algorithm 1 is SGD.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For anything but step sizes of Algorithm 1.
+
+    Examples
+    --------
+    >>> matched(ghadimi_lan(12.0)).beta([1, 2, 3])
+    array([ 8., 11., 14.])
+    """
+    check.instance("steps", steps, StepSizes, "make them with sgd, theorem1 or another rule")
+    if steps.algorithm != "nonconvex":
+        raise ValueError(
+            f"steps must be those of Algorithm 1: got {steps.name!r} of Algorithm 2; "
+            "use theorem1, ghadimi_lan or nesterov"
+        )
+    known: list[float] = []  # eta_1, eta_2, ...
+    carried = 0.0  # c_k for k = len(known)
+
+    def displacement(k: IntArray) -> FloatArray:
+        nonlocal carried
+        for j in range(len(known) + 1, int(k.max(initial=0)) + 1):
+            beta = steps.beta(j)
+            carried = (1.0 - steps.alpha(j)) * carried + steps.gamma(j) - beta
+            known.append(beta + steps.alpha(j + 1) * carried)
+        return np.asarray(known)[k - 1]
+
+    return StepSizes(f"matched to {steps.name}", steps.alpha, displacement, displacement)
 
 
 # Rules of Algorithm 2 -------------------------------------------------------------------------

@@ -24,7 +24,6 @@ from amgd.reinforce.training import (
     TrainingLog,
     TrainingResult,
     TrainingSpec,
-    matched,
     train,
 )
 
@@ -42,7 +41,6 @@ __all__ = [
     "TrainingSpec",
     "collect_episodes",
     "make_simulator",
-    "matched",
     "policy_for",
     "policy_gradient",
     "policy_gradient_loss",

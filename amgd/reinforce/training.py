@@ -19,18 +19,7 @@ the batches of all runs, and the fresh episodes of their evaluations, advance to
 policies stacked. Each policy of a stack is computed in the same way whatever the others are: a run
 gives the same bits alone and in company, and for any number of threads.
 
-**Matched steps.** Accelerated methods move further per gradient. Along a gradient G that does not
-change, AMGD moves y by :math:`-\eta_kG` in step k, where
-
-.. math:: \eta_k=\beta_k+\alpha_{k+1}c_k,\qquad
-          c_k=(1-\alpha_k)c_{k-1}+\gamma_k-\beta_k,\qquad c_0=0 .
-
-Plain SGD with the steps :math:`\eta_k` is the control: what it gains is owed to the length of the
-steps alone. For :math:`\gamma_k=k\beta/2` they are :math:`\eta_k=(3k+5)\beta/12`, for Nesterov's
-method :math:`(k+3)\beta/4`, for Theorem 1's largest :math:`\gamma_k` they are
-:math:`(1+2/(k+2))\beta`.
-
-Plan of the module: the spec, matched steps, the log, the loop, states run by run.
+Plan of the module: the spec, the log, the loop, states run by run.
 """
 
 from __future__ import annotations
@@ -40,8 +29,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import numpy as np
 import torch
@@ -49,15 +39,12 @@ from torch import nn
 
 from amgd import _checks as check
 from amgd._checks import FloatArray
-from amgd.descent import steps as step_sizes
-from amgd.descent.steps import StepSizes
+from amgd.descent.steps import SCHEDULES, from_name, matched
 from amgd.errors import Diverged
 from amgd.optim import AMGD
 from amgd.reinforce.baselines import LinearBaseline
 from amgd.reinforce.episodes import Episodes, collect_episodes
 from amgd.reinforce.gradient import (
-    ADVANTAGES,
-    LOSSES,
     Advantages,
     Loss,
     policy_gradient,
@@ -69,25 +56,22 @@ from amgd.reinforce.policies import Generators, Policy, policy_for
 from amgd.reinforce.simulators import Simulator, make_simulator
 
 __all__ = [
+    "TORCH_OPTIMIZERS",
     "Trainer",
     "TrainingLog",
     "TrainingResult",
     "TrainingSpec",
     "join_states",
-    "matched",
     "split_state",
     "train",
 ]
 
 OptimizerFactory = Callable[..., torch.optim.Optimizer]
-Named = Literal["sgd", "theorem1", "ghadimi_lan", "nesterov", "matched"]
-
-_STEPS: dict[str, Callable[[float], StepSizes]] = {
-    "sgd": step_sizes.sgd,
-    "theorem1": step_sizes.theorem1,
-    "ghadimi_lan": step_sizes.ghadimi_lan,
-    "nesterov": step_sizes.nesterov,
+TORCH_OPTIMIZERS: dict[str, OptimizerFactory] = {
+    "momentum": partial(torch.optim.SGD, momentum=0.9, nesterov=True),
+    "adam": torch.optim.Adam,
 }
+"""Optimizers of PyTorch that have a name in a specification, beside the schedules of `AMGD`."""
 _DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 # Purposes of random streams, the second entry of their keys.
@@ -110,14 +94,14 @@ class TrainingSpec:
     batch : int
         Episodes in a batch.
     lr : float
-        The step beta of the named optimizers; given to a factory as ``lr``.
+        The step beta of `AMGD`, the ``lr`` of any other optimizer.
     optimizer : str or callable
-        ``"sgd"``, ``"theorem1"``, ``"ghadimi_lan"`` (gamma_k = k beta / 2) and ``"nesterov"`` are
-        schedules of `AMGD`; ``"matched"`` is SGD with the steps of `matched`. A callable is
-        called as ``optimizer(parameters, lr=lr)``, so `torch.optim.Adam` works as it is and
-        `functools.partial` adds options.
-    matched_to : "theorem1", "ghadimi_lan" or "nesterov"
-        What ``"matched"`` is matched to; no other optimizer reads it.
+        A name of `amgd.descent.steps.SCHEDULES` is that schedule of `AMGD`. ``"matched"`` is SGD
+        with the steps of `amgd.descent.steps.matched`. ``"momentum"`` and ``"adam"`` are PyTorch's:
+        SGD with Nesterov momentum 0.9, and Adam. A callable is called as
+        ``optimizer(parameters, lr=lr)``; `functools.partial` adds options.
+    matched_to : str
+        The schedule to which ``"matched"`` is matched; no other optimizer reads it.
     momentum : float, optional
         Constant momentum for ``"nesterov"`` (and what is matched to it) instead of
         (k - 1) / (k + 2).
@@ -181,8 +165,8 @@ class TrainingSpec:
     iterations: int
     batch: int = 25
     lr: float = 0.1
-    optimizer: Named | OptimizerFactory = "theorem1"
-    matched_to: Literal["theorem1", "ghadimi_lan", "nesterov"] = "ghadimi_lan"
+    optimizer: str | OptimizerFactory = "theorem1"
+    matched_to: str = "ghadimi_lan"
     momentum: float | None = None
     discount: float = 0.99
     loss: Loss = "episode_mean"
@@ -225,21 +209,12 @@ class TrainingSpec:
         if self.momentum is not None:
             put("momentum", check.real("momentum", self.momentum, "0.9 is usual", "[0, 1)"))
         put("weigh_by_time", check.boolean("weigh_by_time", self.weigh_by_time, "see its text"))
-        for name, options in (
-            ("matched_to", ("theorem1", "ghadimi_lan", "nesterov")),
-            ("loss", LOSSES),
-            ("advantages", ADVANTAGES),
-            ("baseline", ("none", "linear")),
-            ("time_limit", ("terminal", "bootstrap")),
-            ("iterate", ("y", "x", "x_bar")),
-            ("evaluation", ("separate", "next_batch", "none")),
-            ("std", ("network", "free")),
-            ("initial", ("own", "shared")),
-            ("dtype", tuple(_DTYPES)),
-        ):
+        for name, options in _CHOICES.items():
             check.choice(name, getattr(self, name), options)
+        check.choice("matched_to", self.matched_to, tuple(SCHEDULES))
         if not callable(self.optimizer):
-            check.choice("optimizer", self.optimizer, (*_STEPS, "matched"))
+            names = (*SCHEDULES, "matched", *TORCH_OPTIMIZERS)
+            check.choice("optimizer", self.optimizer, names)
         put("runs", _run_numbers(self.runs))
         put("options", dict(check.instance("options", self.options, dict, "or leave it out")))
         self._check_combinations()
@@ -255,12 +230,9 @@ class TrainingSpec:
                 f"evaluation='next_batch' sees the iterate y alone: got iterate={self.iterate!r}; "
                 "set evaluation='separate'"
             )
-        followed = self.matched_to if self.optimizer == "matched" else self.optimizer
-        if self.momentum is not None and followed != "nesterov":
-            raise ValueError(
-                f"momentum belongs to optimizer='nesterov': got optimizer={self.optimizer!r} with "
-                f"momentum={self.momentum}; leave it out"
-            )
+        followed: Any = self.matched_to if self.optimizer == "matched" else self.optimizer
+        if self.momentum is not None:
+            from_name(followed, 1.0, self.momentum)  # refuses what has no constant momentum
 
     def stream(self, *key: int) -> np.random.Generator:
         """Return the generator with this key, such as (run, purpose, k)."""
@@ -268,21 +240,28 @@ class TrainingSpec:
 
     def make_optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
         """Return the optimizer of one run."""
-        if callable(self.optimizer):
-            made = self.optimizer(parameters, lr=self.lr)
-            if not isinstance(made, torch.optim.Optimizer) or isinstance(made, torch.optim.LBFGS):
-                raise TypeError(
-                    "optimizer must make a torch.optim.Optimizer that steps without a closure: "
-                    f"got {type(made).__name__}; pass a class such as torch.optim.Adam"
-                )
-            return made
-        if self.optimizer == "matched":
-            if self.momentum is None:
-                followed = _STEPS[self.matched_to](1.0)
-            else:
-                followed = step_sizes.nesterov(1.0, self.momentum)
-            return AMGD(parameters, self.lr, schedule=matched(followed))
-        return AMGD(parameters, self.lr, schedule=self.optimizer, momentum=self.momentum)
+        chosen = self.optimizer
+        if chosen == "matched":
+            steps = matched(from_name(self.matched_to, 1.0, self.momentum))
+            return AMGD(parameters, self.lr, schedule=steps)
+        if isinstance(chosen, str) and chosen in SCHEDULES:
+            return AMGD(parameters, self.lr, schedule=chosen, momentum=self.momentum)
+        factory = TORCH_OPTIMIZERS[chosen] if isinstance(chosen, str) else chosen
+        made = factory(parameters, lr=self.lr)
+        if not isinstance(made, torch.optim.Optimizer) or isinstance(made, torch.optim.LBFGS):
+            raise TypeError(
+                "optimizer must make a torch.optim.Optimizer that steps without a closure: "
+                f"got {type(made).__name__}; pass a class such as torch.optim.Adam"
+            )
+        return made
+
+
+# The fields that list their values.
+_CHOICES = {
+    name: get_args(hint)
+    for name, hint in get_type_hints(TrainingSpec).items()
+    if get_origin(hint) is Literal
+}
 
 
 def _integers(name: str, values: Any, least: int, cure: str) -> tuple[int, ...]:
@@ -301,47 +280,6 @@ def _run_numbers(runs: Any) -> tuple[int, ...]:
             "the same run twice"
         )
     return numbers
-
-
-# --- matched steps --------------------------------------------------------------------------------
-def matched(steps: StepSizes) -> StepSizes:
-    """Return SGD's steps that move as far as Algorithm 1 does along a constant gradient.
-
-    Parameters
-    ----------
-    steps : StepSizes
-        Those of the accelerated method, from `amgd.descent.steps`.
-
-    Returns
-    -------
-    StepSizes
-        With beta_k = gamma_k = eta_k of the module's text, so that Algorithm 1 is SGD.
-
-    Examples
-    --------
-    >>> from amgd.descent.steps import ghadimi_lan
-    >>> matched(ghadimi_lan(12.0)).beta([1, 2, 3])
-    array([ 8., 11., 14.])
-    """
-    check.instance("steps", steps, StepSizes, "make them with amgd.descent.steps")
-    if steps.algorithm != "nonconvex":
-        raise ValueError(
-            f"steps must be those of Algorithm 1: got {steps.name!r} of Algorithm 2; "
-            "use theorem1, ghadimi_lan or nesterov"
-        )
-    known: list[float] = []  # eta_1, eta_2, ...
-    carried = 0.0  # c_k for k = len(known)
-
-    def displacement(k: Any) -> Any:
-        nonlocal carried
-        index = np.asarray(k)
-        for j in range(len(known) + 1, int(index.max(initial=0)) + 1):
-            beta = steps.beta(j)
-            carried = (1.0 - steps.alpha(j)) * carried + steps.gamma(j) - beta
-            known.append(beta + steps.alpha(j + 1) * carried)
-        return np.asarray(known)[index - 1]
-
-    return StepSizes(f"matched to {steps.name}", steps.alpha, displacement, displacement)
 
 
 # --- the log --------------------------------------------------------------------------------------

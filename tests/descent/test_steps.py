@@ -349,3 +349,10 @@ def test_names_in_words_are_different_and_the_plain_ones_have_no_tex() -> None:
     for field in ("label", "text", "place"):
         assert len({getattr(one, field) for one in entries}) == len(entries)
     assert not any(sign in one.text for one in entries for sign in "$\\")
+
+
+def test_matched_refuses_what_is_not_of_algorithm_1() -> None:
+    with pytest.raises(ValueError, match="steps must be those of Algorithm 1"):
+        steps.matched(steps.theorem2(1.0, 1.0))
+    with pytest.raises(TypeError, match="steps must be a StepSizes"):
+        steps.matched("nesterov")  # type: ignore[arg-type]

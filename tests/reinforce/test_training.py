@@ -25,23 +25,24 @@ from small_mdp import (
 )
 
 from amgd.descent import steps as step_sizes
+from amgd.descent.steps import SCHEDULES, Named, StepSizes
 from amgd.optim import AMGD
 from amgd.reinforce import collect_episodes, make_simulator
 from amgd.reinforce.baselines import LinearBaseline
 from amgd.reinforce.training import (
     EVALUATE,
     INITIAL,
+    TORCH_OPTIMIZERS,
     TRAIN,
     Diverged,
     Trainer,
     TrainingSpec,
     join_states,
-    matched,
     split_state,
     train,
 )
 
-NAMED = ("sgd", "theorem1", "ghadimi_lan", "nesterov", "matched")
+NAMED = (*SCHEDULES, "matched", *TORCH_OPTIMIZERS)
 ADAM = functools.partial(torch.optim.Adam, betas=(0.8, 0.9))
 
 
@@ -216,6 +217,17 @@ def test_continuous_actions_through_gymnasium():
             {"optimizer": "matched"},
             functools.partial(AMGD, schedule=lambda k: (2 / (k + 1), *2 * ((3 * k + 5) / 12,))),
         ),
+        ({"optimizer": "matched", "matched_to": "sgd"}, torch.optim.SGD),
+        (
+            {"optimizer": "matched", "matched_to": "nesterov", "momentum": 0.5},
+            functools.partial(AMGD, schedule=lambda k: (2 / (k + 1), *2 * (2 - 0.5**k,))),
+        ),
+        (
+            {"optimizer": "momentum"},
+            functools.partial(torch.optim.SGD, momentum=0.9, nesterov=True),
+        ),
+        ({"optimizer": "momentum"}, functools.partial(AMGD, momentum=0.9)),
+        ({"optimizer": "adam"}, functools.partial(torch.optim.Adam, betas=(0.9, 0.999))),
     ],
 )
 def test_named_optimizers_are_what_they_say(named, factory):
@@ -223,39 +235,23 @@ def test_named_optimizers_are_what_they_say(named, factory):
     np.testing.assert_allclose(one.log["distance"], other.log["distance"], rtol=1e-10)
 
 
-@pytest.mark.parametrize(
-    ("steps", "closed_form"),
-    [
-        (step_sizes.ghadimi_lan(0.1), lambda k: 0.1 * (3 * k + 5) / 12),
-        (step_sizes.nesterov(0.1), lambda k: 0.1 * (k + 3) / 4),
-        (step_sizes.theorem1(0.1), lambda k: 0.1 * (1 + 2 / (k + 2))),
-        (step_sizes.sgd(0.1), lambda k: 0.1 + 0 * k),
-        # PyTorch's Nesterov momentum: buffer (1 - m^k) / (1 - m), step G + m buffer.
-        (step_sizes.nesterov(0.1, 0.9), lambda k: 0.1 * (1 + 0.9 * (1 - 0.9**k) / 0.1)),
-    ],
-    ids=lambda value: getattr(value, "name", ""),
-)
-def test_matched_steps_have_the_displacement_of_the_accelerated_run(steps, closed_form):
-    k = np.arange(1, 301)
-    eta = matched(steps).beta(k)
-    np.testing.assert_allclose(eta, closed_form(k), rtol=1e-12)
-    assert (matched(steps).gamma(k) == eta).all()
-    assert matched(steps).beta(300) == eta[-1]  # asked for the last first
-    for schedule in (steps, matched(steps)):
-        y = torch.zeros(1, dtype=torch.float64)
-        optimizer, places = AMGD([y], 1.0, schedule=schedule), [0.0]
-        for _ in k:
-            y.grad = torch.full((1,), -2.0, dtype=torch.float64)
-            optimizer.step()
-            places.append(y.item())
-        np.testing.assert_allclose(np.diff(places), 2.0 * eta, rtol=1e-9)
+def test_a_schedule_with_a_name_of_its_own_trains_and_has_a_matched_sgd(monkeypatch):
+    def mine(beta):
+        return StepSizes("mine", lambda k: 2 / (k + 1), lambda k: beta, lambda k: beta * k)
 
-
-def test_matched_refuses_what_is_not_of_algorithm_1():
-    with pytest.raises(ValueError, match="steps must be those of Algorithm 1"):
-        matched(step_sizes.theorem2(1.0, 1.0))
-    with pytest.raises(TypeError, match="steps must be a StepSizes"):
-        matched("nesterov")
+    with pytest.raises(ValueError, match=r"optimizer must be one of 'sgd', .*got 'mine'"):
+        small(optimizer="mine")
+    monkeypatch.setitem(SCHEDULES, "mine", Named(mine, "My method", "My method", 2))
+    for named, factory in (
+        ({"optimizer": "mine"}, functools.partial(AMGD, schedule=mine(1.0))),
+        (
+            {"optimizer": "matched", "matched_to": "mine"},
+            functools.partial(AMGD, schedule=step_sizes.matched(mine(1.0))),
+        ),
+    ):
+        same_columns(run(small(**named)).log, run(small(optimizer=factory)).log)
+    with pytest.raises(ValueError, match="momentum belongs to 'nesterov': got 'mine'"):
+        small(optimizer="mine", momentum=0.5)
 
 
 FACTORIES = [
@@ -703,10 +699,12 @@ def test_times_are_kept_apart_and_add_up():
         ({"discount": 1.01}, ValueError, "discount must lie"),
         ({"floor": 0.0}, ValueError, "floor must lie"),
         ({"momentum": 1.0, "optimizer": "nesterov"}, ValueError, "momentum must lie"),
-        ({"momentum": 0.9}, ValueError, "momentum belongs to optimizer='nesterov'"),
+        ({"momentum": 0.9}, ValueError, "momentum belongs to 'nesterov': got 'theorem1'"),
         ({"momentum": 0.9, "optimizer": "matched"}, ValueError, "momentum belongs to"),
-        ({"optimizer": "adam"}, ValueError, "optimizer must be one of 'sgd'"),
-        ({"matched_to": "sgd"}, ValueError, "matched_to must be one of"),
+        ({"momentum": 0.9, "optimizer": "adam"}, ValueError, "momentum belongs to"),
+        ({"momentum": 0.9, "optimizer": torch.optim.SGD}, ValueError, "momentum belongs to"),
+        ({"optimizer": "adamw"}, ValueError, "one of 'sgd', .*'matched', 'momentum', 'adam': got"),
+        ({"matched_to": "matched"}, ValueError, "matched_to must be one of 'sgd'"),
         ({"loss": "mean"}, ValueError, "loss must be one of"),
         ({"advantages": "none"}, ValueError, "advantages must be one of"),
         ({"weigh_by_time": 1}, TypeError, "weigh_by_time must be True or False"),

@@ -5,10 +5,9 @@ import pytest
 
 from amgd.descent.algorithms import amgd_nonconvex, sgd
 from amgd.descent.problems import Problem
-from amgd.descent.steps import StepSizes, ghadimi_lan, nesterov, theorem1
+from amgd.descent.steps import StepSizes, ghadimi_lan, matched, nesterov, theorem1
 from amgd.descent.steps import sgd as sgd_steps
 from amgd.markov import MarkovChain, iid
-from amgd.reinforce import matched
 
 SCHEDULES = [sgd_steps, theorem1, ghadimi_lan, nesterov]
 
