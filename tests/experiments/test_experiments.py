@@ -1,4 +1,4 @@
-"""Specifications: identities that nobody changes silently, files that give the same back, refusals."""
+"""Specifications: identities that nobody changes silently, files, refusals, variants."""
 
 import dataclasses
 from dataclasses import replace
@@ -18,7 +18,7 @@ from amgd.experiments.experiment import (
     to_toml,
 )
 from amgd.experiments.gridworld import METHODS, GridWorldSpec
-from amgd.experiments.named import EXPERIMENTS, matching, named
+from amgd.experiments.named import EXPERIMENTS, matching, named, reading_of
 from amgd.experiments.records import possible_identities
 from amgd.experiments.reinforce import ReinforceSpec, optimizer_of, variants
 from amgd.reinforce.training import TrainingSpec
@@ -140,7 +140,7 @@ OTHER_TRAINING = {
 }
 OTHER_REINFORCE = {
     "variants": ("plain",),
-    "rates": {"adam": (0.1,)},
+    "rates": {"adam": (0.3,)},
     "seeds": 3,
     "tuning_seeds": 2,
     "threshold": 100.0,
@@ -484,7 +484,9 @@ def test_only_a_table_is_plain_data(data):
 # --- names ----------------------------------------------------------------------------------------
 def test_names_and_figures():
     assert matching("figure1") == ["figure1-grid10", "figure1-grid50"]
-    assert len(matching("figure3")) == 4
+    assert len(matching("figure3", "A")) == 4
+    assert {reading_of(name) for name in matching("figure3", "L")} == {"L"}
+    assert sorted(matching("figure2")) == sorted(matching("figure2", "A") + matching("figure2", "L"))
     for name in ("figure", "figure4", "", "Figure1", "figure1-"):
         with pytest.raises(ValueError, match="no experiment"):
             matching(name)
@@ -588,7 +590,7 @@ def test_every_field_of_the_training_decides_a_run(field):
 def test_what_surrounds_the_training_decides_no_run(field):
     other = reinforce(**{field: OTHER_REINFORCE[field]})
     assert differs(reinforce(), other) == set()
-    rate = {"training.lr"} if field == "rates" else set()
+    rate = set() if field != "rates" else {"training.lr"}
     assert differs(reinforce(), other, "adam") == rate
 
 
@@ -604,7 +606,7 @@ def test_equal_optimizers_with_equal_rates_are_one_run():
     assert spec.identity("plain") == spec.identity("tuned", 0.1)
 
 
-# --- variants --------------------------------------------------------------------------------------
+# --- variants -------------------------------------------------------------------------------------
 @pytest.mark.parametrize("variant", variants())
 def test_every_variant_trains(variant):
     from amgd.reinforce.training import train
