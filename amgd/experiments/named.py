@@ -97,7 +97,7 @@ def _reinforce(training: dict[str, Any], **choices: Any) -> ReinforceSpec:
     return ReinforceSpec(training=TrainingSpec(**training), **choices)
 
 
-# --- the panels ------------------------------------------------------------------------------------
+# --- the panels -----------------------------------------------------------------------------------
 CARTPOLE = {
     "environment": "CartPole-v0",
     "hidden": (8,),

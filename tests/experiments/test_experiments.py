@@ -25,14 +25,24 @@ from amgd.reinforce.training import TrainingSpec
 
 # Records carry the identities with these hashes: a change here makes all recorded runs useless.
 IDENTITIES = {
-    "figure1-grid10": "db91bd68292154d5d6d937a813128938c307fd4e47e5109ef90c4b842fbb0478",
-    "figure1-grid50": "1df2da589b121f84aa7a5ca83bcc7e5ed259b9019f1153daa8e83fb8c235842b",
-    "figure2-cartpole": "462ddbfc33153f93f33c82f92908817b0f191292a57072d82407c82182d51c95",
-    "figure2-acrobot": "bcee1826aba193df165a935346317b6a0cab4f1cab03301d824eeaedc7afd142",
-    "figure3-swimmer": "fc15967ae87a92836682ec64cb658db7b30b421691f8a0ad9e2a6dea7a61a9c5",
-    "figure3-walker2d": "6b68bf67e1a610db9e42ae8411a843a4a72633dc9e2c617a35a95f8e739b6e4a",
-    "figure3-halfcheetah": "a89b2635a842893812eeba0293819778948ef2f106b9686070703f59c93a6d55",
-    "figure3-ant": "37c8d673200388d922671fe1ee254ba45c143fa085f7c66322c76d13b66ff45d",
+    "figure1-grid10": "db91bd68292154d5",
+    "figure1-grid50": "1df2da589b121f84",
+    "figure2-cartpole": "462ddbfc33153f93",
+    "figure2-acrobot": "bcee1826aba193df",
+    "figure3-swimmer": "fc15967ae87a9283",
+    "figure3-walker2d": "6b68bf67e1a610db",
+    "figure3-halfcheetah": "a89b2635a8428938",
+    "figure3-ant": "37c8d673200388d9",
+    "figure2-cartpole-L": "6f4dd5f3bcf65090",
+    "figure2-acrobot-L": "42de127dee1355c6",
+    "figure2-cartpole-L-tuned": "582b87c7fa88650b",
+    "figure2-acrobot-L-tuned": "db6c278efc68e457",
+    "figure3-swimmer-L": "acca2cdfea905b8e",
+    "figure3-halfcheetah-L": "07cba5ed7849a07e",
+    "figure3-walker2d-L": "aec2510281ef81bc",
+    "figure3-walker2d-L-network": "84f230ad87d42825",
+    "figure3-ant-L": "cb474fbda8b0da80",
+    "figure3-swimmer-L-tuned": "a89a573a37d0bf1e",
 }
 
 PAPER = {name: named(name) for name in EXPERIMENTS}
@@ -58,7 +68,7 @@ def test_every_experiment_has_a_known_identity():
 
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_the_papers_experiments_are_frozen(name):
-    assert plain_hash(possible_identities(PAPER[name])) == IDENTITIES[name]
+    assert plain_hash(possible_identities(PAPER[name]))[:16] == IDENTITIES[name]
 
 
 @pytest.mark.parametrize(
@@ -486,7 +496,9 @@ def test_names_and_figures():
     assert matching("figure1") == ["figure1-grid10", "figure1-grid50"]
     assert len(matching("figure3", "A")) == 4
     assert {reading_of(name) for name in matching("figure3", "L")} == {"L"}
-    assert sorted(matching("figure2")) == sorted(matching("figure2", "A") + matching("figure2", "L"))
+    assert sorted(matching("figure2")) == sorted(
+        matching("figure2", "A") + matching("figure2", "L")
+    )
     for name in ("figure", "figure4", "", "Figure1", "figure1-"):
         with pytest.raises(ValueError, match="no experiment"):
             matching(name)
