@@ -59,6 +59,27 @@ def section(text: str, heading: str) -> str:
     return match.group(1)
 
 
+def test_code_that_is_shown_from_the_package_is_there(text):
+    """Sphinx says so too, after many minutes."""
+    for path, options in re.findall(r"^```\{literalinclude\} (\S+)\n(.*?)^```", text, re.M | re.S):
+        lines = (ROOT / "notebooks" / path).read_text("utf8").splitlines()
+        told = {k: v.strip("'\"") for k, v in re.findall(r"^:([\w-]+): (.*?) *$", options, re.M)}
+        if name := told.get("pyobject"):
+            lines = definition("\n".join(lines), name).splitlines()
+        for place in ("start-at", "end-at"):
+            found = [i for i, line in enumerate(lines) if told.get(place, "") in line]
+            assert found, f"{path} has no line with {told[place]!r}"
+            lines = lines[found[0] :]
+
+
+def definition(code: str, name: str) -> str:
+    """Code of a function or class, by its dotted name."""
+    node = ast.parse(code)
+    for part in name.split("."):
+        (node,) = [n for n in node.body if getattr(n, "name", None) == part]
+    return ast.get_source_segment(code, node)
+
+
 def test_pairs_agree() -> None:
     assert differing() == [], "run make sync"
 
