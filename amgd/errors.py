@@ -1,10 +1,10 @@
-"""The error of a run that diverges: one for descent, temporal differences and policy gradients."""
+"""Errors that arrive whole from a worker process: diverged runs, faults of environments."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Diverged"]
+__all__ = ["Diverged", "EnvironmentFault"]
 
 
 class Diverged(FloatingPointError):
@@ -40,3 +40,10 @@ class Diverged(FloatingPointError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class EnvironmentFault(ValueError):
+    """An environment raised an error, broke Gymnasium's rules, or cannot be used here.
+
+    The message names the environment, what is wrong, and the file and line where its code failed.
+    """

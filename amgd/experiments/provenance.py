@@ -19,7 +19,6 @@ import ast
 import copy
 import functools
 import hashlib
-import importlib
 import importlib.util
 import os
 import platform
@@ -32,7 +31,6 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, ver
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import gymnasium
 import numpy as np
 
 import amgd
@@ -194,11 +192,10 @@ def _imports(module: str, path: Path) -> Iterator[str]:
 @functools.cache
 def _environment(name: str) -> tuple[str, str | None, dict[str, str]]:
     """Return an environment's module, the hash of its source, and versions of what brings it."""
-    importing, _, registered = name.rpartition(":")
-    if importing:
-        importlib.import_module(importing)
-    entry = gymnasium.registry.get(registered) or gymnasium.spec(registered)
-    modules = [_module(entry.entry_point), *([importing] if importing else [])]
+    from amgd.reinforce.environments import find  # which imports PyTorch
+
+    entry = find(name)
+    modules = [_module(entry.entry_point), *name.split(":")[:-1]]
     modules += [_module(wrapper.entry_point) for wrapper in entry.additional_wrappers]
     files: dict[str, Path] = {}
     versions: dict[str, str] = {}
@@ -259,10 +256,9 @@ def surroundings(environment: str | None = None) -> dict[str, Any]:
     Raises
     ------
     ImportError
-        If threadpoolctl is missing, which the extra "experiments" brings, or the environment's
-        module.
-    gymnasium.error.Error
-        If the environment is not registered.
+        If threadpoolctl is missing, which the extra "experiments" brings.
+    ValueError
+        If the environment is not registered, or its module cannot be imported.
 
     Notes
     -----

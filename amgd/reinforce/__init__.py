@@ -7,8 +7,9 @@ except ImportError as error:
         'amgd.reinforce needs PyTorch, which is not installed; run: pip install "amgd[torch]"'
     ) from error
 
-from amgd.errors import Diverged
+from amgd.errors import Diverged, EnvironmentFault
 from amgd.reinforce.baselines import LinearBaseline
+from amgd.reinforce.environments import check_environment, importable
 from amgd.reinforce.episodes import Episodes, collect_episodes
 from amgd.reinforce.gradient import (
     policy_gradient,
@@ -29,6 +30,7 @@ from amgd.reinforce.training import (
 
 __all__ = [
     "Diverged",
+    "EnvironmentFault",
     "Episodes",
     "GaussianPolicy",
     "LinearBaseline",
@@ -39,7 +41,9 @@ __all__ = [
     "TrainingLog",
     "TrainingResult",
     "TrainingSpec",
+    "check_environment",
     "collect_episodes",
+    "importable",
     "make_simulator",
     "policy_for",
     "policy_gradient",

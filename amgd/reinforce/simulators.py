@@ -19,7 +19,6 @@ Plan of the module: the interface, the two classic tasks, the robots, the genera
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 from abc import ABC, abstractmethod
@@ -31,12 +30,15 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import FlattenObservation
 from numpy.typing import ArrayLike, NDArray
 
 from amgd import _checks as check
 from amgd._checks import FloatArray
+from amgd.errors import EnvironmentFault
+from amgd.reinforce.environments import check_spaces, find, foreign_code
 
 __all__ = [
     "Acrobot",
@@ -92,6 +94,8 @@ class Simulator(ABC):
     batches_runs : bool
         Whether a step costs about the same for one run and for many, so that the batches of several
         runs had better advance together.
+    foreign : bool
+        Whether it runs code of others, which this package does not test.
     episodes : int array
         Numbers of the running episodes, counted from 0 at the start of the batch.
     terms : dict of str to array
@@ -105,6 +109,7 @@ class Simulator(ABC):
     action_size: int
     horizon: int | None
     batches_runs: ClassVar[bool] = False
+    foreign: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self.episodes: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
@@ -219,6 +224,9 @@ class Simulator(ABC):
         self._over = state["over"].copy()
         self._observations = state["observations"].copy()
         return self._observations
+
+    def close(self) -> None:  # noqa: B027
+        """Let go of what it holds open; most hold nothing."""
 
     # What a kind of simulator fills in; the checks are done.
     @abstractmethod
@@ -722,6 +730,7 @@ class GymnasiumSimulator(Simulator):
 
     `gymnasium.make_vec` makes the environments, with observations flattened to vectors and without
     automatic resets; each step advances those whose episode still runs, one after the other.
+    `amgd.reinforce.check_environment` says whether an environment keeps what a simulator promises.
 
     Parameters
     ----------
@@ -732,9 +741,12 @@ class GymnasiumSimulator(Simulator):
 
     Raises
     ------
-    ValueError
-        When an action is neither one integer nor one vector.
+    EnvironmentFault
+        When it cannot be made, an action is neither one integer nor one real vector, or an
+        observation is not a fixed number of numbers.
     """
+
+    foreign = True
 
     def __init__(self, name: str, **options: Any) -> None:
         super().__init__()
@@ -742,18 +754,12 @@ class GymnasiumSimulator(Simulator):
         self._options = options
         self._pool = self._make(1)
         space = self._pool.single_action_space
-        if isinstance(space, gymnasium.spaces.Discrete):
+        if isinstance(space, spaces.Discrete):
             self.action_kind, self.action_size = "discrete", int(space.n)
             self._first_action = int(space.start)
-        elif isinstance(space, gymnasium.spaces.Box) and len(space.shape) == 1:
+        elif isinstance(space, spaces.Box):
             self.action_kind, self.action_size = "continuous", int(space.shape[0])
             self.low, self.high = space.low, space.high
-        else:
-            self._pool.close()
-            raise ValueError(
-                f"actions of {name} must be one integer (Discrete) or one vector (Box): got "
-                f"{space}; wrap the environment and register it under a name of its own"
-            )
         shape = self._pool.single_observation_space.shape
         self.observation_size = int(np.prod(shape if shape is not None else ()))
         spec = self._pool.envs[0].spec
@@ -761,19 +767,25 @@ class GymnasiumSimulator(Simulator):
         self._envs: list[gymnasium.Env[Any, Any]] = []
 
     def _make(self, n: int) -> SyncVectorEnv:
-        pool = gymnasium.make_vec(
-            self.name,
-            n,
-            vectorization_mode="sync",
-            vector_kwargs={"autoreset_mode": AutoresetMode.DISABLED},
-            wrappers=(FlattenObservation,),
-            **self._options,
-        )
+        with foreign_code(self.name, "the constructor"):
+            pool = gymnasium.make_vec(
+                self.name,
+                n,
+                vectorization_mode="sync",
+                vector_kwargs={"autoreset_mode": AutoresetMode.DISABLED},
+                wrappers=(self._flat,),
+                **self._options,
+            )
         return check.instance("the pool", pool, SyncVectorEnv, "make_vec returns one")
+
+    def _flat(self, env: gymnasium.Env[Any, Any]) -> FlattenObservation[Any, Any, Any]:
+        check_spaces(self.name, env)
+        return FlattenObservation(env)
 
     def close(self) -> None:
         """Close the environments."""
-        self._pool.close()
+        with foreign_code(self.name, "close"):
+            self._pool.close()
 
     def initial(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw n seeds, one for each episode."""
@@ -786,25 +798,43 @@ class GymnasiumSimulator(Simulator):
 
     def _start(self, rows: NDArray[Any]) -> Observations:
         if len(self._pool.envs) < len(rows):
-            self._pool.close()
+            self.close()
             self._pool = self._make(len(rows))
         self._envs = list(self._pool.envs[: len(rows)])
         pairs = zip(self._envs, rows, strict=True)
-        return np.stack([env.reset(seed=int(seed))[0] for env, seed in pairs])
+        with foreign_code(self.name, "reset"):
+            results = [env.reset(seed=int(seed)) for env, seed in pairs]
+        return self._stacked("an observation", [result[0] for result in results])
 
     def _step(self, actions: NDArray[Any]) -> Step:
         if self.action_kind == "discrete":
             actions = actions + self._first_action
         else:
             actions = np.clip(actions, self.low, self.high).astype(self.low.dtype)
-        results = [env.step(action) for env, action in zip(self._envs, actions, strict=True)]
+        with foreign_code(self.name, "step"):
+            results = [env.step(action) for env, action in zip(self._envs, actions, strict=True)]
         observations, rewards, terminated, truncated, _ = zip(*results, strict=True)
         return Step(
-            np.stack(observations),
-            np.array(rewards, dtype=np.float64),
-            np.array(terminated, dtype=bool),
-            np.array(truncated, dtype=bool),
+            self._stacked("an observation", observations),
+            self._stacked("a reward", rewards, np.float64),
+            self._stacked("terminated", terminated, bool),
+            self._stacked("truncated", truncated, bool),
         )
+
+    def _stacked(self, what: str, values: Sequence[Any], dtype: Any = None) -> NDArray[Any]:
+        """Return what each episode gave, a vector for an observation and otherwise a number."""
+        shape = (self.observation_size,) if dtype is None else ()
+        try:
+            array = np.array(values)
+        except ValueError:  # of several shapes
+            array = np.empty(())
+        if array.shape != (len(values), *shape) or array.dtype.kind not in "biuf":
+            wrong = next((one for one in values if np.shape(one) != shape), values[0])
+            raise EnvironmentFault(
+                f"{self.name}: {what} must be a number or a vector of them, of shape {shape}: got "
+                f"{wrong!r:.60}; check_environment says more"
+            )
+        return array if dtype is None else array.astype(dtype)
 
     def _compact(self, keep: BoolArray) -> None:
         self._envs = [env for env, kept in zip(self._envs, keep, strict=True) if kept]
@@ -870,8 +900,7 @@ def make_simulator(name: str, *, threads: int = 1, **options: Any) -> Simulator:
         return kind(name, horizon)
     if name in _TASKS and set(options) <= {"use_contact_forces"}:
         return Robot(name, threads=threads, **options)
-    if ":" not in name and name not in gymnasium.registry:
-        raise ValueError(_unknown(name, [*_CLASSIC, *_TASKS]))
+    find(name, (*_CLASSIC, *_TASKS))
     return GymnasiumSimulator(name, **options)
 
 
@@ -906,14 +935,3 @@ def _retired(name: str) -> str:
     if robot == "Ant":
         cure += " (105 observations); Ant-v4 with use_contact_forces=True has the 111 of Ant-v2"
     return f"{name} ran on mujoco-py and exists no longer: got name={name!r}; {cure}"
-
-
-def _unknown(name: str, fast: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, [*gymnasium.registry], n=3)
-    hint = (
-        f"did you mean {' or '.join(close)}?" if close else "gymnasium.pprint_registry() lists all"
-    )
-    return (
-        f"name must be a registered environment: got {name!r}; those with a fast simulator are "
-        f"{', '.join(fast)}; {hint}"
-    )

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import amgd
+from amgd.errors import EnvironmentFault
 from amgd.experiments.provenance import SETTINGS, _environment, changes, surroundings
 
 PACKAGE = Path(amgd.__file__).parent
@@ -486,9 +487,9 @@ def test_an_environment_without_a_file_has_no_source(source):
 
 
 def test_an_environment_that_is_not_there_is_told():
-    with pytest.raises(gymnasium.error.Error, match="CartPol"):
+    with pytest.raises(ValueError, match="'CartPol-v0'; did you mean CartPole-v0"):
         surroundings("CartPol-v0")
-    with pytest.raises(ModuleNotFoundError, match="nowhere"):
+    with pytest.raises(EnvironmentFault, match="there is no module nowhere"):
         surroundings("nowhere:CartPole-v0")
 
 
