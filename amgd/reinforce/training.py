@@ -601,9 +601,12 @@ class Trainer:
     def state_dict(self) -> dict[str, Any]:
         """Return all that the rest of the training depends on, as plain data and tensors.
 
-        `torch.save` writes it, and `torch.load` reads it with ``weights_only=True``.
+        `torch.save` writes it, and `torch.load` reads it with ``weights_only=True``. All entries
+        but k are lists with one item for each run, which has an even share of the seconds.
         """
         fitted = [baseline.coefficients for baseline in self._baselines]
+        n = len(self.runs)
+        shares = {phase: [value / n for value in rows] for phase, rows in self._seconds.items()}
         return copy.deepcopy(
             {
                 "k": self.k,
@@ -611,8 +614,11 @@ class Trainer:
                 "policies": [dict(policy.state_dict()) for policy in self.policies],
                 "optimizers": [optimizer.state_dict() for optimizer in self._optimizers],
                 "baselines": [None if w is None else torch.from_numpy(w) for w in fitted],
-                "columns": self._columns,
-                "seconds": self._seconds,
+                "columns": [
+                    {name: [row[s] for row in rows] for name, rows in self._columns.items()}
+                    for s in range(n)
+                ],
+                "seconds": [shares] * n,
             }
         )
 
@@ -637,7 +643,15 @@ class Trainer:
             optimizer.load_state_dict(saved)
         for baseline, saved in zip(self._baselines, state["baselines"], strict=True):
             baseline.coefficients = None if saved is None else saved.numpy()
-        self.k, self._columns, self._seconds = state["k"], state["columns"], state["seconds"]
+        self.k, columns, seconds = state["k"], state["columns"], state["seconds"]
+        self._columns = {
+            name: [list(row) for row in zip(*(one[name] for one in columns), strict=True)]
+            for name in columns[0]
+        }
+        self._seconds = {
+            phase: [sum(row) for row in zip(*(one[phase] for one in seconds), strict=True)]
+            for phase in seconds[0]
+        }
 
 
 def train(spec: TrainingSpec, *, simulator: Simulator | None = None) -> TrainingResult:
@@ -680,9 +694,6 @@ def train(spec: TrainingSpec, *, simulator: Simulator | None = None) -> Training
 
 
 # --- states, run by run ---------------------------------------------------------------------------
-_BY_RUN = ("runs", "policies", "optimizers", "baselines")  # what a state lists run by run
-
-
 def split_state(state: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the state of each run, as a trainer with this run alone saves it.
 
@@ -694,29 +705,20 @@ def split_state(state: dict[str, Any]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        In the order of the runs. The seconds are shared out evenly; all else is the same to the
-        last bit, since a run does not depend on its company.
+        In the order of the runs; equal to the last bit, the seconds aside, since a run does not
+        depend on its company.
 
     Examples
     --------
     >>> spec = TrainingSpec(environment="CartPole-v0", hidden=(8,), iterations=1, runs=3)
     >>> states = split_state(Trainer(spec).state_dict())
-    >>> [state["runs"] for state in states]
-    [[0], [1], [2]]
-    >>> join_states(states[1:])["runs"]
-    [1, 2]
+    >>> [state["runs"] for state in states], join_states(states[1:])["runs"]
+    ([[0], [1], [2]], [1, 2])
     """
-    n = len(state["runs"])
+    lists = {name: items for name, items in state.items() if name != "k"}
     return [
-        {
-            "k": state["k"],
-            **{name: state[name][i : i + 1] for name in _BY_RUN},
-            "columns": {
-                c: [row[i : i + 1] for row in rows] for c, rows in state["columns"].items()
-            },
-            "seconds": {p: [value / n for value in rows] for p, rows in state["seconds"].items()},
-        }
-        for i in range(n)
+        {"k": state["k"]} | {name: items[i : i + 1] for name, items in lists.items()}
+        for i in range(len(state["runs"]))
     ]
 
 
@@ -738,19 +740,8 @@ def join_states(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
             f"states must be equally far, at least one: got {len(states)} with "
             f"{sorted(rows)} rows; join those with equally many"
         )
-    first = states[0]
-    return {
-        "k": first["k"],
-        **{name: [one for state in states for one in state[name]] for name in _BY_RUN},
-        "columns": {
-            c: [list(chain(*rows)) for rows in zip(*(s["columns"][c] for s in states), strict=True)]
-            for c in first["columns"]
-        },
-        "seconds": {
-            p: [sum(values) for values in zip(*(s["seconds"][p] for s in states), strict=True)]
-            for p in first["seconds"]
-        },
-    }
+    lists = {name: [state[name] for state in states] for name in states[0] if name != "k"}
+    return {"k": states[0]["k"]} | {name: list(chain(*parts)) for name, parts in lists.items()}
 
 
 # --- small parts ----------------------------------------------------------------------------------
