@@ -191,21 +191,16 @@ def _check_tensors(params: list[Tensor]) -> None:
             "take two steps at a time; drop the repeated one"
         )
     for i, p in enumerate(params):
-        if p.is_complex():
-            raise TypeError(
-                f"AMGD needs real parameters: number {i} of the group is {p.dtype}; "
-                "optimise a real tensor and make the complex one by torch.view_as_complex"
-            )
-        if not p.is_floating_point():
-            raise TypeError(
-                f"AMGD needs floating-point parameters: number {i} of the group is {p.dtype}; "
-                "convert it with .float()"
-            )
-        if p.layout is not torch.strided:
-            raise TypeError(
-                f"AMGD needs dense parameters: number {i} of the group has layout {p.layout}; "
-                "convert it with .to_dense()"
-            )
+        complex_cure = "optimise a real tensor and make the complex one by torch.view_as_complex"
+        for bad, kind, got, cure in (
+            (p.is_complex(), "real", p.dtype, complex_cure),
+            (not p.is_floating_point(), "floating-point", p.dtype, "convert it with .float()"),
+            (p.layout is not torch.strided, "dense", p.layout, "convert it with .to_dense()"),
+        ):
+            if bad:
+                raise TypeError(
+                    f"AMGD needs {kind} parameters: number {i} of the group is {got}; {cure}"
+                )
 
 
 def _refuse_unordered(params: object) -> None:
