@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 from typing import Any
+from zlib import crc32
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,9 +17,11 @@ from matplotlib.transforms import ScaledTranslation
 from numpy.typing import ArrayLike
 
 from amgd import _checks as check
+from amgd.descent.steps import SCHEDULES
 from amgd.statistics import Band, mean_band
 
 __all__ = [
+    "PLACES",
     "STYLE",
     "curve",
     "legend_below",
@@ -29,17 +32,27 @@ __all__ = [
 ]
 
 STYLE = str(files("amgd") / "amgd.mplstyle")
-# The k-th place of the style's cycle belongs to the same idea in every figure; TD(0)-Acc and
-# gamma = k beta / 2 are what the paper calls accelerated, and never meet.
-_PLACES = (
-    ("plain",),
-    ("ghadimi_lan", "accelerated"),
-    ("matched",),
-    ("tuned",),
-    ("tuned_accelerated",),
-    ("nesterov",),
-    ("theorem1",),
-)
+PLACES = {
+    "plain": SCHEDULES["sgd"].place,  # of an experiment; TD(0) is SGD with another gradient
+    "accelerated": SCHEDULES["ghadimi_lan"].place,  # what the paper calls accelerated:
+    "theorem2_printed": SCHEDULES["ghadimi_lan"].place,
+    "theorem3_printed": SCHEDULES["ghadimi_lan"].place,
+    "matched": 2,
+    "tuned": 3,
+    "tuned_accelerated": 4,
+    "averaged": 7,
+    "theorem2": 8,
+    "theorem3": 9,
+    "momentum": 10,
+    "adam": 11,
+    "tuned_matched": 2,  # these stand beside tuned methods alone
+    "tuned_momentum": 10,
+    "tuned_adam": 11,
+}
+"""Places of methods in the style's cycle, beside those that `SCHEDULES` gives its own.
+
+Methods that share one are the same idea.
+"""
 
 
 def use_style() -> None:
@@ -54,19 +67,38 @@ def use_style() -> None:
     plt.style.use(STYLE)
 
 
-def line_style(variant: str) -> dict[str, Any]:
-    """Return colour and line style of a variant, the same in every figure.
+def line_style(method: str) -> dict[str, Any]:
+    """Return colour and line style of a method, the same in every figure.
+
+    Black and grey belong to no method: they are for bounds, exact values and references.
+
+    Parameters
+    ----------
+    method : str
+        A schedule of `amgd.descent.steps.SCHEDULES`, a rule of Algorithm 2, ``"averaged"`` for
+        averaged SGD or TD(0), or a variant of an experiment. Any other name has a style too, which
+        depends on its letters alone.
+
+    Returns
+    -------
+    dict
+        With the keys color and linestyle, for ``ax.plot``.
 
     Examples
     --------
-    >>> line_style("plain")
+    >>> line_style("sgd")
     {'color': '#0072B2', 'linestyle': '-'}
+    >>> line_style("plain") == line_style("sgd")
+    True
     """
-    known = [name for names in _PLACES for name in names]
-    check.choice("variant", variant, known)
-    place = next(i for i, names in enumerate(_PLACES) if variant in names)
-    cycle = rc_params_from_file(STYLE, use_default_template=False)["axes.prop_cycle"]
-    return dict(list(cycle)[place])
+    cycle = list(rc_params_from_file(STYLE, use_default_template=False)["axes.prop_cycle"])
+    n = len(cycle)
+    if method in SCHEDULES:
+        place = SCHEDULES[method].place
+    else:  # the places from n on pair the colours with the line styles of other places
+        place = PLACES.get(method, n + crc32(method.encode()) % (n * (n - 1)))
+    line = (place + place // n) % n
+    return {"color": cycle[place % n]["color"], "linestyle": cycle[line]["linestyle"]}
 
 
 def curve(
