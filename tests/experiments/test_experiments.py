@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from amgd.descent.steps import SCHEDULES, Named, StepSizes
 from amgd.experiments.experiment import (
     FIRST_TUNING_RUN,
     Experiment,
@@ -21,6 +22,9 @@ from amgd.experiments.gridworld import METHODS, GridWorldSpec
 from amgd.experiments.named import EXPERIMENTS, matching, named, reading_of
 from amgd.experiments.records import possible_identities
 from amgd.experiments.reinforce import ReinforceSpec, optimizer_of, variants
+from amgd.experiments.runner import record
+from amgd.experiments.summaries import summarise, to_text
+from amgd.figures import line_style
 from amgd.reinforce.training import TrainingSpec
 
 # Records carry the identities with these hashes: a change here makes all recorded runs useless.
@@ -633,3 +637,34 @@ def test_every_variant_trains(variant):
     assert len(train(training).log) == 3
     assert "$" not in spec.words(variant, tex=False)
     assert isinstance(spec, Experiment)
+
+
+# --- a new schedule is one edit -------------------------------------------------------------------
+def halved(beta):
+    return StepSizes("halved", lambda k: 2 / (k + 1), lambda k: beta / 2, lambda k: beta / 2)
+
+
+def test_a_new_schedule_is_one_line(monkeypatch, tmp_path):
+    """It trains, tunes, is matched, has a name in tables and a line of its own in figures."""
+    entry = Named(halved, r"SGD at $\beta/2$", "SGD at beta / 2", 7)
+    monkeypatch.setitem(SCHEDULES, "halved", entry)
+    training = replace(TRAINING, iterations=2, batch=2, evaluation_episodes=2, matched_to="halved")
+    chosen = ("plain", "halved", "matched", "tuned_halved")
+    spec = reinforce(
+        training, variants=chosen, rates={"tuned_halved": (0.1, 0.2)}, seeds=2, tuning_seeds=1
+    )
+    assert {"halved", "tuned_halved"} <= set(variants())
+    assert from_toml(to_toml(spec)) == spec
+    found = record(spec, tmp_path / "r")
+    table = to_text(summarise(found), "text")
+    assert "SGD at beta / 2" in table
+    assert "tuned SGD at beta / 2, step 0." in table
+    styles = [tuple(map(str, line_style(v).values())) for v in chosen]
+    assert len(set(styles)) == len(chosen)
+    # Twice the rate of half the steps is SGD, and what moves as far as it does is itself.
+    own = [found.read(v, 0)["distance"].tolist() for v in ("halved", "matched")]
+    assert own[0] == own[1]
+    double = replace(spec, training=replace(training, lr=0.2), variants=("halved",))
+    again = record(double, tmp_path / "double", variants=["halved"], seeds=[0])
+    plain = found.read("plain", 0)["distance"]
+    np.testing.assert_array_equal(again.read("halved", 0)["distance"], plain)
