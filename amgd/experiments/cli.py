@@ -664,12 +664,14 @@ def figure(
     import matplotlib.pyplot as plt
 
     from amgd.experiments.figures import record_figure
+    from amgd.figures import STYLE
 
     for one, record in records.items():
         shown = None if variants is None else _chosen_variants(variants, record.spec)
         drawn = record_figure(record, column=column, variants=shown, width=width)
         path = Path(f"{Path(one).name}.svg") if to is None else to
-        drawn.savefig(path, dpi=dpi)
+        with plt.style.context(STYLE):  # the style says how letters are written too
+            drawn.savefig(path, dpi=dpi)
         plt.close(drawn)
         print(path)
 

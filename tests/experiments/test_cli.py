@@ -683,6 +683,15 @@ def test_figure(made, tmp_path, file, start):
     assert path.read_bytes().startswith(start)
 
 
+def test_letters_of_a_pdf_are_truetype(made, tmp_path):
+    """Publishers refuse Type 3, Matplotlib's default."""
+    path = tmp_path / "a.pdf"
+    amgd("figure", "figure1-grid10", "--preset", "smoke", "--out", made[0], "--to", path)
+    written = path.read_bytes()
+    assert b"/CIDFontType2" in written
+    assert b"/Type3" not in written
+
+
 def test_figure_of_a_column_and_some_variants(made, tmp_path, monkeypatch):
     from amgd import figures
 
