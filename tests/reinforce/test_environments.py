@@ -6,6 +6,7 @@ import os
 import pickle
 import random
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -67,7 +68,12 @@ def new_modules():
     finally:
         for table, before in tables:
             for key in set(table) - set(before):
-                if table is gymnasium.registry or key.split(".")[0] in ("mine", "helper", "wave"):
+                if table is gymnasium.registry or key.split(".")[0] in (
+                    "mine",
+                    "helper",
+                    "wave",
+                    "balance",
+                ):
                     del table[key]
 
 
@@ -810,3 +816,26 @@ def test_a_simulator_says_whether_it_runs_foreign_code(write):
     assert make_simulator("Pendulum-v1").foreign
     assert not make_simulator("CartPole-v1").foreign
     assert not make_simulator("Ant-v5").foreign
+
+
+# --- the page -------------------------------------------------------------------------------------
+def test_the_environment_of_the_page_is_right(tmp_path):
+    page = (Path(amgd.__file__).parents[1] / "book" / "experiments.md").read_text("utf8")
+    (code,) = re.findall(
+        r"^```{code-block} python\n:caption: balance.py\n\n(.*?)```", page, re.S | re.M
+    )
+    (line,) = re.findall(r"^python (-c .*check_environment.*)$", page, re.M)
+    (tmp_path / "balance.py").write_text(code)
+    done = subprocess.run(
+        [sys.executable, *shlex.split(line)],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(amgd.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+    (name,) = set(re.findall(r"\bbalance:[\w-]+", page))
+    spec = TrainingSpec(environment=name, hidden=(4,), iterations=1, batch=3, optimizer="sgd")
+    with new_modules(), importable(tmp_path):
+        assert train(spec).log["return"].min() >= 1
