@@ -7,7 +7,7 @@ side may not exceed::
     corollary1_printed   corollary1                        bias of a Markov sample
     lemma1_printed       lemma1                            one step of Algorithm 1
     theorem1_printed     theorem1_proof_line               E ||grad f(y_R)||^2, nonconvex f
-                         theorem1     theorem1_poisson
+                         theorem1     theorem1_lag
     lemma2_excess        lemma_lag    lemma_poisson        one step of Algorithm 2
     theorem2_printed     theorem2     theorem2_lag         E f(x_bar_k) - f*, convex f
                          proposition_a  proposition_b
@@ -16,7 +16,9 @@ side may not exceed::
 
 Names ending in ``_printed`` give what the paper states. Those statements are false, and nothing
 is repaired here: a logarithm of a number below one makes two of them negative. All other
-functions give statements that the book proves.
+functions give statements that the book proves. A theorem has two forms: the plain name takes the
+mixing sum ``T``, the name ending in ``_lag`` the chain itself. (The book calls these forms of the
+first theorem 1'' and 1'.) A statement that has one form has the plain name.
 
 Symbols: ``L`` Lipschitz constant of grad f (in Algorithm 1 of every sample gradient, which is
 ``Problem.L_sample``), ``M`` bound on the sample gradients, ``mu`` strong convexity, ``B`` diameter
@@ -25,8 +27,11 @@ H = G - grad f, ``ell`` its Lipschitz constant, d(k) the worst total variation d
 steps (with the 1/2), ``T`` = d(1) + d(2) + ... (``MarkovChain.mixing_sum``). Every bound with a
 ``T`` also holds with the smaller ``MarkovChain.poisson_mixing`` in its place.
 
-Constants are keyword-only numbers. ``k`` or ``K`` is an integer or an integer array; a scalar
-gives a ``float``, an array a ``float64`` array of the same shape.
+The iteration, and after it the lag, stand first. Everything else is keyword-only and listed in
+one order: steps; constants of f (``mu, L, M``), of the start (``initial_gap, f_x_bar0, r0``), of
+the set (``B, D``), of the noise (``sigma, ell``) and of the chain (``T``, ``chain`` or ``C``);
+then what has a default. ``k`` or ``K`` is an integer or an integer array; a scalar gives a
+``float``, an array a ``float64`` array of the same shape.
 """
 
 import math
@@ -52,7 +57,7 @@ __all__ = [
     "proposition_b",
     "proposition_c",
     "theorem1",
-    "theorem1_poisson",
+    "theorem1_lag",
     "theorem1_printed",
     "theorem1_proof_line",
     "theorem2",
@@ -257,7 +262,7 @@ def _one_over_Gamma(alpha: FloatArray) -> FloatArray:
 # --- Corollary 1: the bias of a Markov sample ----------------------------------------------------
 
 
-def corollary1_printed(gamma: float) -> float:
+def corollary1_printed(*, gamma: float) -> float:
     """Corollary 1 as printed: the bias is at most gamma after tau(gamma) steps. It is false.
 
     Formula: ``gamma``. Book: :prf:ref:`cor-1-printed`.
@@ -274,13 +279,13 @@ def corollary1_printed(gamma: float) -> float:
 
     Examples
     --------
-    >>> corollary1_printed(0.25)
+    >>> corollary1_printed(gamma=0.25)
     0.25
     """
     return _positive("gamma", gamma)
 
 
-def corollary1(k: Any, *, chain: MarkovChain, M: float) -> Any:
+def corollary1(k: Any, *, M: float, chain: MarkovChain) -> Any:
     """Corollary 1': how far the mean of a sample gradient is from grad f after k steps.
 
     Formula: ``2 M d(k)``. Book: :prf:ref:`cor-1`.
@@ -289,10 +294,10 @@ def corollary1(k: Any, *, chain: MarkovChain, M: float) -> Any:
     ----------
     k : int or int array
         Steps since the point at which the gradient is taken was known, k >= 0.
-    chain : MarkovChain
     M : float
         Bound on ||G(x; xi)||, positive. With L||x - x'|| for M the result bounds the bias of
         G(x; xi) - G(x'; xi).
+    chain : MarkovChain
 
     Returns
     -------
@@ -301,7 +306,7 @@ def corollary1(k: Any, *, chain: MarkovChain, M: float) -> Any:
     Examples
     --------
     >>> from amgd.markov import sticky
-    >>> corollary1(2, chain=sticky([0.25, 0.75], 0.5), M=4.0)
+    >>> corollary1(2, M=4.0, chain=sticky([0.25, 0.75], 0.5))
     1.5
     """
     k = _counts("k", k, least=0)
@@ -515,28 +520,35 @@ def theorem1_proof_line(K: Any, *, L: float, M: float, initial_gap: float, C: fl
     return _result(2 * gap * (4 * L + root) / n + constant / root)
 
 
-def _output_factor(n: FloatArray, weights: str, steps: str) -> FloatArray:
+def _output_factor(n: FloatArray, schedule: str, weights: str) -> FloatArray:
     """rho_K = 1 + 2 (H_{K+1} - 1) / K, the price of an output rule other than p_k ~ gamma_k."""
-    if weights == "gamma" or steps == "sgd":
+    if weights == "gamma" or schedule == "sgd":
         return np.ones_like(n)
     harmonic = digamma(n + 2) + np.euler_gamma
     return np.asarray(1 + 2 * (harmonic - 1) / n)
 
 
-def _step_beta(n: FloatArray, beta: Any, L: float, weights: str, steps: str) -> FloatArray:
+def _step_beta(n: FloatArray, beta: Any, L: float, schedule: str, weights: str) -> FloatArray:
     """beta for every K, checked against what the paper's output rule needs."""
     values = 1 / np.sqrt(n) if beta is None else np.full_like(n, _positive("beta", beta))
-    limit = 1 / L if steps == "sgd" else 1 / (4 * L)
+    limit = 1 / L if schedule == "sgd" else 1 / (4 * L)
     if weights == "paper" and values.size:
         largest = float(values.max())
-        too_large = largest >= limit if steps == "sgd" else largest > limit * (1 + SLACK)
+        too_large = largest >= limit if schedule == "sgd" else largest > limit * (1 + SLACK)
         if too_large:
             raise ValueError(
-                f"beta must be {'below' if steps == 'sgd' else 'at most'} {limit} for the "
+                f"beta must be {'below' if schedule == 'sgd' else 'at most'} {limit} for the "
                 f"paper's weights gamma_k (1 - L gamma_k): got {largest}; take a smaller beta, "
                 'a larger K, or weights="gamma"'
             )
     return values
+
+
+def _choices(schedule: Any, weights: Any) -> tuple[str, str]:
+    return (
+        check.choice("schedule", schedule, ("theorem1", "sgd")),
+        check.choice("weights", weights, ("gamma", "paper", "uniform")),
+    )
 
 
 def theorem1(
@@ -545,23 +557,21 @@ def theorem1(
     L: float,
     M: float,
     initial_gap: float,
-    chain: MarkovChain,
+    T: float,
     beta: float | None = None,
-    delta: float | None = None,
+    schedule: str = "theorem1",
     weights: str = "gamma",
-    steps: str = "theorem1",
-    initial: str = "arbitrary",
+    nonincreasing: bool = True,
 ) -> Any:
-    """Theorem 1': E||grad f(y_R)||^2 for Algorithm 1, by the mixing time. Holds for every K.
+    """Theorem 1'': E||grad f(y_R)||^2 for Algorithm 1 without a logarithm, by Poisson's equation.
 
-    Formula, with tau = t_mix(delta)::
+    Formula::
 
-        gap / (beta K) + rho L M^2 beta (3/2 + 20/3 (tau - 1)) + rho 2 M^2 delta
-        + (4 M^2 / K) sum_{k=1}^{min(tau-1, K)} d(k)
+        gap / (beta K) + rho L M^2 beta (3/2 + 20/3 T) + 8 M^2 T / K
 
     rho is 1 for ``weights="gamma"`` and 1 + 2 (H_{K+1} - 1) / K for the two other output rules.
-    With ``steps="sgd"`` (gamma_k = beta) the numbers 3/2, 20/3, 4 become 1/2, 4, 2, and rho is 1.
-    A stationary start removes the last term. Book: :prf:ref:`thm-1`.
+    With ``schedule="sgd"``: gap / (beta K) + L M^2 beta (1/2 + 4 T) + 4 M^2 T / K.
+    When gamma_k is not nonincreasing, 8 becomes 4 (1 + H_K). Book: :prf:ref:`thm-1-poisson`.
 
     Parameters
     ----------
@@ -571,20 +581,79 @@ def theorem1(
         Lipschitz constant and bound of the sample gradients, positive.
     initial_gap : float
         E f(x_0) - f*, at least 0.
-    chain : MarkovChain
-        Irreducible and aperiodic.
+    T : float
+        ``MarkovChain.mixing_sum`` or the smaller ``MarkovChain.poisson_mixing``.
     beta : float, optional
         The step, positive. Default 1 / sqrt(K).
-    delta : float, optional
-        In (0, 1]. By default the best: tau runs over 1, 2, ... with delta = d(tau), and the
-        smallest bound is returned (for each K its own).
+    schedule : {"theorem1", "sgd"}
+        gamma_k anywhere in [beta, (1 + alpha_k) beta], or gamma_k = beta.
     weights : {"gamma", "paper", "uniform"}
         Law of R: p_k ~ gamma_k, p_k ~ gamma_k (1 - L gamma_k) which needs beta <= 1/(4 L)
         (``"sgd"``: beta < 1/L), or 1/K.
-    steps : {"theorem1", "sgd"}
-        gamma_k anywhere in [beta, (1 + alpha_k) beta], or gamma_k = beta.
-    initial : {"arbitrary", "stationary"}
-        Law of xi_0; ``"stationary"`` also asks that x_0 is independent of it.
+    nonincreasing : bool
+        Whether gamma_1 >= gamma_2 >= ...
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> theorem1(100, L=1.0, M=1.0, initial_gap=1.0, T=0.0)
+    0.25
+    """
+    K = _counts("K", K)
+    L, M, gap = _positive("L", L), _positive("M", M), _nonnegative("initial_gap", initial_gap)
+    T = _nonnegative("T", T)
+    schedule, weights = _choices(schedule, weights)
+    cure = "False drops the assumption gamma_1 >= gamma_2 >= ..."
+    check.boolean("nonincreasing", nonincreasing, cure)
+    n = K.astype(np.float64)
+    b = _step_beta(n, beta, L, schedule, weights)
+    if schedule == "sgd":
+        return _result(gap / (b * n) + L * M**2 * b * (0.5 + 4 * T) + 4 * M**2 * T / n)
+    rho = _output_factor(n, schedule, weights)
+    boundary = 8.0 if nonincreasing else 4 * (1 + digamma(n + 1) + np.euler_gamma)
+    return _result(
+        gap / (b * n) + rho * L * M**2 * b * (1.5 + 20 / 3 * T) + boundary * M**2 * T / n
+    )
+
+
+def theorem1_lag(
+    K: Any,
+    *,
+    L: float,
+    M: float,
+    initial_gap: float,
+    chain: MarkovChain,
+    beta: float | None = None,
+    schedule: str = "theorem1",
+    weights: str = "gamma",
+    delta: float | None = None,
+    stationary_start: bool = False,
+) -> Any:
+    """Theorem 1': E||grad f(y_R)||^2 for Algorithm 1, by the mixing time. Holds for every K.
+
+    Formula, with tau = t_mix(delta)::
+
+        gap / (beta K) + rho L M^2 beta (3/2 + 20/3 (tau - 1)) + rho 2 M^2 delta
+        + (4 M^2 / K) sum_{k=1}^{min(tau-1, K)} d(k)
+
+    rho as in `theorem1`.
+    With ``schedule="sgd"`` (gamma_k = beta) the numbers 3/2, 20/3, 4 become 1/2, 4, 2, and rho is
+    1. A stationary start removes the last term. Book: :prf:ref:`thm-1`.
+
+    Parameters
+    ----------
+    K, L, M, initial_gap, beta, schedule, weights
+        As in `theorem1`.
+    chain : MarkovChain
+        Irreducible and aperiodic.
+    delta : float, optional
+        In (0, 1]. By default the best: tau runs over 1, 2, ... with delta = d(tau), and the
+        smallest bound is returned (for each K its own).
+    stationary_start : bool
+        Whether xi_0 has the stationary law and x_0 is independent of it.
 
     Returns
     -------
@@ -593,23 +662,22 @@ def theorem1(
     Examples
     --------
     >>> from amgd.markov import iid, two_state
-    >>> theorem1(100, L=1.0, M=1.0, initial_gap=1.0, chain=iid([0.5, 0.5]))
+    >>> theorem1_lag(100, L=1.0, M=1.0, initial_gap=1.0, chain=iid([0.5, 0.5]))
     0.25
-    >>> slow = theorem1(10**6, L=1.0, M=1.0, initial_gap=1.0, chain=two_state(0.05, 0.05))
+    >>> slow = theorem1_lag(10**6, L=1.0, M=1.0, initial_gap=1.0, chain=two_state(0.05, 0.05))
     >>> round(slow, 3)
     0.234
     """
     K = _counts("K", K)
     L, M, gap = _positive("L", L), _positive("M", M), _nonnegative("initial_gap", initial_gap)
     chain = _chain(chain)
-    weights = check.choice("weights", weights, ("gamma", "paper", "uniform"))
-    steps = check.choice("steps", steps, ("theorem1", "sgd"))
-    initial = check.choice("initial", initial, ("arbitrary", "stationary"))
+    schedule, weights = _choices(schedule, weights)
     if delta is not None:
         delta = _real("delta", delta, "(0, 1]")
+    check.boolean("stationary_start", stationary_start, "True takes the law of xi_0 for pi")
     n = K.astype(np.float64)
-    betas = _step_beta(n, beta, L, weights, steps)
-    first, slope, burn_in = (0.5, 4.0, 2.0) if steps == "sgd" else (1.5, 20 / 3, 4.0)
+    betas = _step_beta(n, beta, L, schedule, weights)
+    first, slope, burn_in = (0.5, 4.0, 2.0) if schedule == "sgd" else (1.5, 20 / 3, 4.0)
     if n.size == 0:
         return _result(n)
 
@@ -628,92 +696,24 @@ def theorem1(
         d = _tv_curve(chain, min(int(tau[0]), int(K.max()) + 1))  # a run ends after K steps
     before = _sum_before(d[:-1])  # d(1) + ... + d(tau - 1) for tau = 1, 2, ...
 
-    factor = _output_factor(n, weights, steps)
+    factor = _output_factor(n, schedule, weights)
     values = np.empty_like(n)
     for index in np.ndindex(n.shape):
         b, rho = betas[index], factor[index]
         bound = gap / (b * n[index]) + rho * M**2 * (
             L * b * (first + slope * (tau - 1)) + 2 * level
         )
-        if initial == "arbitrary":
+        if not stationary_start:
             spent = before[np.minimum(tau - 1, K[index])]
             bound = bound + burn_in * M**2 / n[index] * spent
         values[index] = bound.min()
     return _result(values)
 
 
-def theorem1_poisson(
-    K: Any,
-    *,
-    L: float,
-    M: float,
-    initial_gap: float,
-    T: float,
-    beta: float | None = None,
-    weights: str = "gamma",
-    steps: str = "theorem1",
-    nonincreasing: bool = True,
-) -> Any:
-    """Theorem 1'': E||grad f(y_R)||^2 for Algorithm 1 without a logarithm, by Poisson's equation.
-
-    Formula::
-
-        gap / (beta K) + rho L M^2 beta (3/2 + 20/3 T) + 8 M^2 T / K
-
-    rho as in `theorem1`. With ``steps="sgd"``: gap / (beta K) + L M^2 beta (1/2 + 4 T)
-    + 4 M^2 T / K. When gamma_k is not nonincreasing, 8 becomes 4 (1 + H_K).
-    Book: :prf:ref:`thm-1-poisson`.
-
-    Parameters
-    ----------
-    K : int or int array
-        Horizon, K >= 1.
-    L, M : float
-        Lipschitz constant and bound of the sample gradients, positive.
-    initial_gap : float
-        E f(x_0) - f*, at least 0.
-    T : float
-        ``MarkovChain.mixing_sum`` or the smaller ``MarkovChain.poisson_mixing``.
-    beta : float, optional
-        The step, positive. Default 1 / sqrt(K).
-    weights : {"gamma", "paper", "uniform"}
-        Law of R, as in `theorem1`.
-    steps : {"theorem1", "sgd"}
-        gamma_k anywhere in [beta, (1 + alpha_k) beta], or gamma_k = beta.
-    nonincreasing : bool
-        Whether gamma_1 >= gamma_2 >= ...
-
-    Returns
-    -------
-    float or array
-
-    Examples
-    --------
-    >>> theorem1_poisson(100, L=1.0, M=1.0, initial_gap=1.0, T=0.0)
-    0.25
-    """
-    K = _counts("K", K)
-    L, M, gap = _positive("L", L), _positive("M", M), _nonnegative("initial_gap", initial_gap)
-    T = _nonnegative("T", T)
-    weights = check.choice("weights", weights, ("gamma", "paper", "uniform"))
-    steps = check.choice("steps", steps, ("theorem1", "sgd"))
-    cure = "False drops the assumption gamma_1 >= gamma_2 >= ..."
-    check.boolean("nonincreasing", nonincreasing, cure)
-    n = K.astype(np.float64)
-    b = _step_beta(n, beta, L, weights, steps)
-    if steps == "sgd":
-        return _result(gap / (b * n) + L * M**2 * b * (0.5 + 4 * T) + 4 * M**2 * T / n)
-    rho = _output_factor(n, weights, steps)
-    boundary = 8.0 if nonincreasing else 4 * (1 + digamma(n + 1) + np.euler_gamma)
-    return _result(
-        gap / (b * n) + rho * L * M**2 * b * (1.5 + 20 / 3 * T) + boundary * M**2 * T / n
-    )
-
-
 # --- Lemmas 2, 3, 4: one step of Algorithm 2 -----------------------------------------------------
 
 
-def lemma2_excess(steps: StepSizes, k: Any) -> Any:
+def lemma2_excess(k: Any, *, steps: StepSizes) -> Any:
     """Lemma 2': the weight e_k of ||x_{k-1} - z||^2 / 2, zero where the paper's condition holds.
 
     Formula::
@@ -728,10 +728,10 @@ def lemma2_excess(steps: StepSizes, k: Any) -> Any:
 
     Parameters
     ----------
-    steps : StepSizes
-        Steps of Algorithm 2; mu is taken from ``steps.mu``.
     k : int or int array
         Iteration, k >= 1.
+    steps : StepSizes
+        Steps of Algorithm 2; mu is taken from ``steps.mu``.
 
     Returns
     -------
@@ -740,7 +740,7 @@ def lemma2_excess(steps: StepSizes, k: Any) -> Any:
     Examples
     --------
     >>> from amgd.descent.steps import theorem3_printed
-    >>> round(lemma2_excess(theorem3_printed(0.5), 7), 12)  # mu / 2 at every k >= 1
+    >>> round(lemma2_excess(7, steps=theorem3_printed(0.5)), 12)  # mu / 2 at every k >= 1
     0.25
     """
     k, steps = _counts("k", k), _steps(steps)
@@ -759,9 +759,9 @@ def lemma_lag(
     s: Any,
     *,
     steps: StepSizes,
+    M: float,
     B: float,
     sigma: float,
-    M: float,
     ell: float,
     chain: MarkovChain,
 ) -> Any:
@@ -780,8 +780,8 @@ def lemma_lag(
         Iteration and lag, 1 <= s <= k.
     steps : StepSizes
         Steps of Algorithm 2; mu is taken from ``steps.mu``.
-    B, M : float
-        Diameter and bound of the sample gradients, positive.
+    M, B : float
+        Bound of the sample gradients and diameter, positive.
     sigma, ell : float
         Bound and Lipschitz constant of the noise G - grad f, at least 0.
     chain : MarkovChain
@@ -794,7 +794,7 @@ def lemma_lag(
     --------
     >>> from amgd.descent.steps import theorem2
     >>> from amgd.markov import two_state
-    >>> lemma_lag(9, 1, steps=theorem2(1.0, 1.0), B=1.0, sigma=1.0, M=1.0, ell=0.0,
+    >>> lemma_lag(9, 1, steps=theorem2(1.0, 1.0), M=1.0, B=1.0, sigma=1.0, ell=0.0,
     ...           chain=two_state(0.25, 0.25))
     0.5
     """
@@ -818,7 +818,7 @@ def lemma_lag(
 
 
 def lemma_poisson(
-    k: Any, *, steps: StepSizes, B: float, sigma: float, M: float, ell: float, T: float
+    k: Any, *, steps: StepSizes, M: float, B: float, sigma: float, ell: float, T: float
 ) -> Any:
     """Lemma P: modulus of E sum_{t<=k} t <Delta_t, z - x_tilde_{t-1}>, alpha_t = 2 / (t + 1).
 
@@ -834,8 +834,8 @@ def lemma_poisson(
         Iteration, k >= 1.
     steps : StepSizes
         Steps of Algorithm 2 with alpha_t = 2 / (t + 1); mu is taken from ``steps.mu``.
-    B, M : float
-        Diameter and bound of the sample gradients, positive.
+    M, B : float
+        Bound of the sample gradients and diameter, positive.
     sigma, ell : float
         Bound and Lipschitz constant of the noise G - grad f, at least 0.
     T : float
@@ -848,7 +848,7 @@ def lemma_poisson(
     Examples
     --------
     >>> from amgd.descent.steps import theorem2
-    >>> lemma_poisson(1, steps=theorem2(1.0, 1.0), B=1.0, sigma=1.0, M=1.0, ell=1.0, T=2.0)
+    >>> lemma_poisson(1, steps=theorem2(1.0, 1.0), M=1.0, B=1.0, sigma=1.0, ell=1.0, T=2.0)
     8.0
     """
     k, steps = _counts("k", k), _steps(steps)
@@ -875,7 +875,7 @@ def lemma_poisson(
 # --- Theorem 2: convex f, Algorithm 2 with mu = 0 ------------------------------------------------
 
 
-def theorem2_printed(k: Any, *, L: float, D: float, M: float, f_x_bar0: float) -> Any:
+def theorem2_printed(k: Any, *, L: float, M: float, f_x_bar0: float, D: float) -> Any:
     """Theorem 2 as printed. It is false, has no proof, and no constant of the chain in it.
 
     Formula, with natural logarithm::
@@ -890,11 +890,12 @@ def theorem2_printed(k: Any, *, L: float, D: float, M: float, f_x_bar0: float) -
     ----------
     k : int or int array
         Iteration, k >= 1.
-    L, D, M : float
-        Lipschitz constant, largest norm in the feasible set, bound of the sample gradients;
-        positive.
+    L, M : float
+        Lipschitz constant and bound of the sample gradients, positive.
     f_x_bar0 : float
         f(x_bar_0), any real number.
+    D : float
+        Largest norm in the feasible set, positive.
 
     Returns
     -------
@@ -902,7 +903,7 @@ def theorem2_printed(k: Any, *, L: float, D: float, M: float, f_x_bar0: float) -
 
     Examples
     --------
-    >>> round(theorem2_printed(10, L=1.0, D=1.0, M=1.0, f_x_bar0=0.5 - 1e4), 1)
+    >>> round(theorem2_printed(10, L=1.0, M=1.0, f_x_bar0=0.5 - 1e4, D=1.0), 1)
     -33.1
     """
     L, D, M = _positive("L", L), _positive("D", D), _positive("M", M)
@@ -942,10 +943,10 @@ def theorem2(
     k: Any,
     *,
     L: float,
+    M: float,
     r0: float,
     B: float,
     sigma: float,
-    M: float,
     ell: float,
     T: float,
     c: float | None = None,
@@ -965,12 +966,12 @@ def theorem2(
         Iteration, k >= 1.
     L : float
         Lipschitz constant of grad f, at least 0.
+    M : float
+        Bound of the sample gradients, positive.
     r0, B : float
         Distance of x_0 from the minimiser, diameter of the feasible set; 0 <= r0 <= B.
     sigma, ell : float
         Bound and Lipschitz constant of the noise G - grad f, at least 0.
-    M : float
-        Bound of the sample gradients, positive.
     T : float
         ``MarkovChain.mixing_sum`` or the smaller ``MarkovChain.poisson_mixing``.
     c : float, optional
@@ -983,7 +984,7 @@ def theorem2(
 
     Examples
     --------
-    >>> theorem2(9, L=1.0, r0=1.5, B=2.0, sigma=0.0, M=1.0, ell=0.0, T=0.0)
+    >>> theorem2(9, L=1.0, M=1.0, r0=1.5, B=2.0, sigma=0.0, ell=0.0, T=0.0)
     0.1
     """
     k = _counts("k", k)
@@ -1003,10 +1004,10 @@ def theorem2_lag(
     k: Any,
     *,
     L: float,
+    M: float,
     r0: float,
     B: float,
     sigma: float,
-    M: float,
     ell: float,
     chain: MarkovChain,
     c: float | None = None,
@@ -1022,7 +1023,7 @@ def theorem2_lag(
 
     Parameters
     ----------
-    k, L, r0, B, sigma, M, ell
+    k, L, M, r0, B, sigma, ell
         As in `theorem2`.
     chain : MarkovChain
         Irreducible and aperiodic.
@@ -1038,7 +1039,7 @@ def theorem2_lag(
     Examples
     --------
     >>> from amgd.markov import iid
-    >>> theorem2_lag(9, L=1.0, r0=1.5, B=2.0, sigma=0.0, M=1.0, ell=0.0, chain=iid([0.5, 0.5]))
+    >>> theorem2_lag(9, L=1.0, M=1.0, r0=1.5, B=2.0, sigma=0.0, ell=0.0, chain=iid([0.5, 0.5]))
     0.1
     """
     k = _counts("k", k)
@@ -1058,7 +1059,7 @@ def theorem2_lag(
 
 
 def proposition_a(
-    k: Any, *, L: float, B: float, sigma: float, M: float, ell: float, T: float
+    k: Any, *, L: float, M: float, B: float, sigma: float, ell: float, T: float
 ) -> Any:
     """Proposition A: what the printed steps of Theorem 2, 1 / (2 L sqrt(k + 1)), do give.
 
@@ -1073,8 +1074,8 @@ def proposition_a(
     ----------
     k : int or int array
         Iteration, k >= 1.
-    L, B, M : float
-        Lipschitz constant of grad f, diameter, bound of the sample gradients; positive.
+    L, M, B : float
+        Lipschitz constant of grad f, bound of the sample gradients, diameter; positive.
     sigma, ell : float
         Bound and Lipschitz constant of the noise G - grad f, at least 0.
     T : float
@@ -1086,7 +1087,7 @@ def proposition_a(
 
     Examples
     --------
-    >>> proposition_a(3, L=1.0, B=2.0, sigma=0.0, M=1.0, ell=0.0, T=0.0)
+    >>> proposition_a(3, L=1.0, M=1.0, B=2.0, sigma=0.0, ell=0.0, T=0.0)
     4.0
     """
     L, B, M = _positive("L", L), _positive("B", B), _positive("M", M)
@@ -1129,7 +1130,7 @@ def proposition_b(k: Any, *, L: float, D: float) -> Any:
 # --- Theorem 3: strongly convex f, Algorithm 2 ---------------------------------------------------
 
 
-def theorem3_printed(k: Any, *, mu: float, L: float, D: float, M: float, f_x_bar0: float) -> Any:
+def theorem3_printed(k: Any, *, mu: float, L: float, M: float, f_x_bar0: float, D: float) -> Any:
     """Theorem 3 as printed. It is false, and no constant of the chain is in it.
 
     Formula, with natural logarithm::
@@ -1147,10 +1148,12 @@ def theorem3_printed(k: Any, *, mu: float, L: float, D: float, M: float, f_x_bar
         Iteration, k >= 1.
     mu, L : float
         Strong convexity and Lipschitz constant, 0 < mu <= L.
-    D, M : float
-        Largest norm in the feasible set, bound of the sample gradients; positive.
+    M : float
+        Bound of the sample gradients, positive.
     f_x_bar0 : float
         f(x_bar_0), any real number.
+    D : float
+        Largest norm in the feasible set, positive.
 
     Returns
     -------
@@ -1158,7 +1161,7 @@ def theorem3_printed(k: Any, *, mu: float, L: float, D: float, M: float, f_x_bar
 
     Examples
     --------
-    >>> round(theorem3_printed(1, mu=0.1, L=0.1, D=1.0, M=0.1, f_x_bar0=0.05), 1)
+    >>> round(theorem3_printed(1, mu=0.1, L=0.1, M=0.1, f_x_bar0=0.05, D=1.0), 1)
     -17.8
     """
     mu, L = _curvature(mu, L)
@@ -1178,10 +1181,10 @@ def theorem3(
     *,
     mu: float,
     L: float,
+    M: float,
     r0: float,
     B: float,
     sigma: float,
-    M: float,
     ell: float,
     T: float,
 ) -> Any:
@@ -1200,12 +1203,12 @@ def theorem3(
         Iteration, k >= 1.
     mu, L : float
         Strong convexity of f and Lipschitz constant of grad f, 0 < mu <= L.
+    M : float
+        Bound of the sample gradients, positive.
     r0, B : float
         Distance of x_0 from the minimiser, diameter of the feasible set; 0 <= r0 <= B.
     sigma, ell : float
         Bound and Lipschitz constant of the noise G - grad f, at least 0.
-    M : float
-        Bound of the sample gradients, positive.
     T : float
         ``MarkovChain.mixing_sum`` or the smaller ``MarkovChain.poisson_mixing``.
 
@@ -1215,7 +1218,7 @@ def theorem3(
 
     Examples
     --------
-    >>> theorem3(9, mu=0.5, L=1.0, r0=1.5, B=2.0, sigma=1.0, M=1.0, ell=0.0, T=0.0)
+    >>> theorem3(9, mu=0.5, L=1.0, M=1.0, r0=1.5, B=2.0, sigma=1.0, ell=0.0, T=0.0)
     0.9
     """
     mu, L = _curvature(mu, L)
@@ -1235,10 +1238,10 @@ def theorem3_lag(
     *,
     mu: float,
     L: float,
+    M: float,
     r0: float,
     B: float,
     sigma: float,
-    M: float,
     ell: float,
     chain: MarkovChain,
 ) -> Any:
@@ -1253,7 +1256,7 @@ def theorem3_lag(
 
     Parameters
     ----------
-    k, mu, L, r0, B, sigma, M, ell
+    k, mu, L, M, r0, B, sigma, ell
         As in `theorem3`.
     chain : MarkovChain
         Irreducible and aperiodic.
@@ -1265,7 +1268,7 @@ def theorem3_lag(
     Examples
     --------
     >>> from amgd.markov import iid
-    >>> theorem3_lag(9, mu=0.5, L=1.0, r0=1.5, B=2.0, sigma=1.0, M=1.0, ell=0.0,
+    >>> theorem3_lag(9, mu=0.5, L=1.0, M=1.0, r0=1.5, B=2.0, sigma=1.0, ell=0.0,
     ...              chain=iid([0.5, 0.5]))
     0.9
     """
@@ -1290,10 +1293,10 @@ def proposition_c(
     *,
     mu: float,
     L: float,
+    M: float,
     r0: float,
     B: float,
     sigma: float,
-    M: float,
     ell: float,
     T: float,
     variant: str = "k",
@@ -1314,7 +1317,7 @@ def proposition_c(
 
     Parameters
     ----------
-    k, mu, L, r0, B, sigma, M, ell, T
+    k, mu, L, M, r0, B, sigma, ell, T
         As in `theorem3`.
     variant : {"k", "k+1"}
         The steps of the theorem's statement, or those of its proof and of the experiments.
@@ -1325,7 +1328,7 @@ def proposition_c(
 
     Examples
     --------
-    >>> proposition_c(3, mu=0.5, L=1.0, r0=2.0, B=2.0, sigma=0.0, M=1.0, ell=0.0, T=0.0)
+    >>> proposition_c(3, mu=0.5, L=1.0, M=1.0, r0=2.0, B=2.0, sigma=0.0, ell=0.0, T=0.0)
     4.125
     """
     mu, L = _curvature(mu, L)

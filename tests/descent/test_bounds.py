@@ -27,8 +27,8 @@ CASES = {
     "corollary1": (bounds.corollary1, {"chain": CHAIN, "M": 2.0}),
     "theorem1_printed": (bounds.theorem1_printed, GAP | {"C": 3.0}),
     "theorem1_proof_line": (bounds.theorem1_proof_line, GAP | {"C": 3.0}),
-    "theorem1": (bounds.theorem1, GAP | {"chain": CHAIN}),
-    "theorem1_poisson": (bounds.theorem1_poisson, GAP | {"T": 3.0}),
+    "theorem1_lag": (bounds.theorem1_lag, GAP | {"chain": CHAIN}),
+    "theorem1": (bounds.theorem1, GAP | {"T": 3.0}),
     "lemma_poisson": (
         bounds.lemma_poisson,
         MIXING | {"steps": theorem3(0.5, 2.0), "T": 3.0},
@@ -102,11 +102,11 @@ def test_arrays_of_two_indices(name):
 def test_excess_takes_arrays():
     steps = theorem2(1.0, 0.5)
     k = np.array([[1, 4], [9, 2]])
-    values = bounds.lemma2_excess(steps, k)
+    values = bounds.lemma2_excess(k, steps=steps)
     assert values.shape == (2, 2)
-    assert type(bounds.lemma2_excess(steps, 4)) is float
-    assert bounds.lemma2_excess(steps, 4) == values[0, 1]
-    assert bounds.lemma2_excess(steps, np.array([], dtype=int)).shape == (0,)
+    assert type(bounds.lemma2_excess(4, steps=steps)) is float
+    assert bounds.lemma2_excess(4, steps=steps) == values[0, 1]
+    assert bounds.lemma2_excess(np.array([], dtype=int), steps=steps).shape == (0,)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -208,7 +208,7 @@ def test_bounds_are_finite_up_to_the_ends_of_the_scale(name):
 
 def test_a_lag_longer_than_the_run_needs_no_longer_curve():
     slow = two_state(1e-9, 1e-9)  # d(k) <= 0.01 after two thousand million steps
-    bound = bounds.theorem1(100, chain=slow, delta=0.01, **GAP)
+    bound = bounds.theorem1_lag(100, chain=slow, delta=0.01, **GAP)
     tau = slow.mixing_time(0.01)
     L, M, beta = GAP["L"], GAP["M"], 0.1
     expected = GAP["initial_gap"] / (beta * 100) + M**2 * (
@@ -217,7 +217,7 @@ def test_a_lag_longer_than_the_run_needs_no_longer_curve():
     expected += 4 * M**2 / 100 * float(np.sum(slow.tv_distance(np.arange(1, 101))))
     assert bound == pytest.approx(expected, rel=1e-12)
     with pytest.raises(ValueError, match=r"too slow .* use the bound that takes T="):
-        bounds.theorem1(10**10, chain=slow, delta=0.01, **GAP)
+        bounds.theorem1_lag(10**10, chain=slow, delta=0.01, **GAP)
 
 
 @pytest.mark.parametrize("name", [n for n, (_, c) in (CASES | PAIRS).items() if "chain" in c])
@@ -240,56 +240,68 @@ def test_bad_steps(name):
     with pytest.raises(
         TypeError, match=r"steps must be a StepSizes: got (float|NoneType); use a rule"
     ):
-        bounds.lemma2_excess(None, 3)
+        bounds.lemma2_excess(3, steps=None)
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (
-            lambda: bounds.corollary1_printed(0.0),
+            lambda: bounds.corollary1_printed(gamma=0.0),
             ValueError,
             r"gamma must lie in \(0, inf\): got 0",
         ),
-        (lambda: bounds.corollary1_printed("x"), TypeError, "gamma must be"),
+        (lambda: bounds.corollary1_printed(gamma="x"), TypeError, "gamma must be"),
         (lambda: bounds.theorem3(5, T=0.0, **(STRONG | {"mu": 2.1})), ValueError, "mu must not"),
         (lambda: bounds.theorem2(5, T=0.0, **(CONVEX | {"r0": 3.1})), ValueError, "r0 must not"),
-        (lambda: bounds.theorem1(9, chain=CHAIN, delta=0.0, **GAP), ValueError, "delta must lie"),
-        (lambda: bounds.theorem1(9, chain=CHAIN, delta=1.1, **GAP), ValueError, "delta must lie"),
-        (lambda: bounds.theorem1(9, chain=CHAIN, delta=math.nan, **GAP), ValueError, "delta must"),
-        (lambda: bounds.theorem1(9, chain=CHAIN, delta=True, **GAP), TypeError, "delta must"),
         (
-            lambda: bounds.theorem1(9, chain=CHAIN, weights="p", **GAP),
+            lambda: bounds.theorem1_lag(9, chain=CHAIN, delta=0.0, **GAP),
+            ValueError,
+            "delta must lie",
+        ),
+        (
+            lambda: bounds.theorem1_lag(9, chain=CHAIN, delta=1.1, **GAP),
+            ValueError,
+            "delta must lie",
+        ),
+        (
+            lambda: bounds.theorem1_lag(9, chain=CHAIN, delta=math.nan, **GAP),
+            ValueError,
+            "delta must",
+        ),
+        (lambda: bounds.theorem1_lag(9, chain=CHAIN, delta=True, **GAP), TypeError, "delta must"),
+        (
+            lambda: bounds.theorem1_lag(9, chain=CHAIN, weights="p", **GAP),
             ValueError,
             "weights must be one of .*: got 'p'",
         ),
         (
-            lambda: bounds.theorem1(9, chain=CHAIN, weights=None, **GAP),
+            lambda: bounds.theorem1_lag(9, chain=CHAIN, weights=None, **GAP),
             TypeError,
             "weights must be one of .*: got None",
         ),
         (
-            lambda: bounds.theorem1(9, chain=CHAIN, steps="x", **GAP),
+            lambda: bounds.theorem1_lag(9, chain=CHAIN, schedule="x", **GAP),
             ValueError,
-            "steps must be one of .*: got 'x'",
+            "schedule must be one of .*: got 'x'",
         ),
         (
-            lambda: bounds.theorem1(9, chain=CHAIN, initial=0, **GAP),
+            lambda: bounds.theorem1_lag(9, chain=CHAIN, stationary_start=0, **GAP),
             TypeError,
-            "initial must be one of .*: got 0",
+            "stationary_start must be True or False: got 0",
         ),
         (
-            lambda: bounds.theorem1_poisson(9, T=1, weights="p", **GAP),
+            lambda: bounds.theorem1(9, T=1, weights="p", **GAP),
             ValueError,
             "weights must be one of .*: got 'p'",
         ),
         (
-            lambda: bounds.theorem1_poisson(9, T=1, steps="x", **GAP),
+            lambda: bounds.theorem1(9, T=1, schedule="x", **GAP),
             ValueError,
-            "steps must be one of .*: got 'x'",
+            "schedule must be one of .*: got 'x'",
         ),
         (
-            lambda: bounds.theorem1_poisson(9, T=1, nonincreasing=1, **GAP),
+            lambda: bounds.theorem1(9, T=1, nonincreasing=1, **GAP),
             TypeError,
             "nonincreasing must be True or False",
         ),
@@ -331,7 +343,7 @@ def test_bad_steps(name):
         ),
         (
             lambda: bounds.lemma2_excess(
-                StepSizes("flat", lambda k: 1.0, lambda k: 1.0, lambda k: 0.1), 5
+                5, steps=StepSizes("flat", lambda k: 1.0, lambda k: 1.0, lambda k: 0.1)
             ),
             ValueError,
             "alpha_k must be below 1 for k >= 2: alpha_2 is 1.0",
@@ -357,16 +369,16 @@ def test_paper_weights_need_a_small_step():
     known = GAP | {"chain": CHAIN, "weights": "paper"}
     limit = 1 / (4 * GAP["L"])
     for function, extra in (
-        (bounds.theorem1, {}),
-        (bounds.theorem1_poisson, {"T": 1.0}),
+        (bounds.theorem1_lag, {}),
+        (bounds.theorem1, {"T": 1.0}),
     ):
         constants = {k: v for k, v in (known | extra).items() if k != "chain" or not extra}
         function(50, beta=limit, **constants)
         with pytest.raises(ValueError, match=r"beta must be at most 1.0 for the paper's weights"):
             function(50, beta=limit * 1.01, **constants)
-        function(50, beta=3.9 * limit, steps="sgd", **constants)
+        function(50, beta=3.9 * limit, schedule="sgd", **constants)
         with pytest.raises(ValueError, match=r"beta must be below 4.0 for the paper's weights"):
-            function(50, beta=4 * limit, steps="sgd", **constants)
+            function(50, beta=4 * limit, schedule="sgd", **constants)
         function(50, beta=4 * limit, **(constants | {"weights": "uniform"}))
 
 
@@ -380,7 +392,7 @@ def test_constants_at_the_edge_of_rounding():
 def test_a_periodic_chain_has_no_mixing_time():
     turn = MarkovChain([[0.0, 1.0], [1.0, 0.0]])
     with pytest.raises(ValueError, match="period"):
-        bounds.theorem1(100, chain=turn, **GAP)
+        bounds.theorem1_lag(100, chain=turn, **GAP)
     with pytest.raises(ValueError, match="period"):
         bounds.theorem2_lag(100, chain=turn, **CONVEX)
     assert np.isfinite(bounds.theorem2(100, T=turn.poisson_mixing, **CONVEX))
@@ -395,14 +407,14 @@ def test_iid_samples_cost_nothing():
         bounds.theorem3_lag(k, chain=chain, **STRONG), bounds.theorem3(k, T=0.0, **STRONG)
     )
     np.testing.assert_allclose(
-        bounds.theorem1(k, chain=chain, **GAP), bounds.theorem1_poisson(k, T=0.0, **GAP)
+        bounds.theorem1_lag(k, chain=chain, **GAP), bounds.theorem1(k, T=0.0, **GAP)
     )
 
 
 def test_very_slow_chains():
     """d(k) is close to 1 for millions of steps: no array of that length is built."""
     slow = two_state(1e-9, 1e-9)
-    assert np.isfinite(bounds.theorem1(10**6, chain=slow, **GAP))
+    assert np.isfinite(bounds.theorem1_lag(10**6, chain=slow, **GAP))
     assert bounds.theorem2_lag(10**6, chain=slow, **CONVEX) > 1e3
     assert bounds.theorem3_lag(np.array([10, 10**6]), chain=slow, **STRONG)[1] > 1e3
 
@@ -435,11 +447,11 @@ def test_corrected_bounds_have_units(k, unit, length, T):
     assert bounds.proposition_a(k, T=T, **scaled(small)) == pytest.approx(unit * one, rel=1e-9)
     # Theorem 1' bounds a squared gradient; its beta has the unit of 1/L.
     for weights in ("gamma", "uniform"):
-        one = bounds.theorem1_poisson(k, T=T, beta=0.3, weights=weights, **GAP)
-        other = bounds.theorem1_poisson(k, T=T, beta=0.3 / bend, weights=weights, **scaled(GAP))
+        one = bounds.theorem1(k, T=T, beta=0.3, weights=weights, **GAP)
+        other = bounds.theorem1(k, T=T, beta=0.3 / bend, weights=weights, **scaled(GAP))
         assert other == pytest.approx(slope**2 * one, rel=1e-9)
-        one = bounds.theorem1(k, chain=CHAIN, beta=0.3, weights=weights, **GAP)
-        other = bounds.theorem1(k, chain=CHAIN, beta=0.3 / bend, weights=weights, **scaled(GAP))
+        one = bounds.theorem1_lag(k, chain=CHAIN, beta=0.3, weights=weights, **GAP)
+        other = bounds.theorem1_lag(k, chain=CHAIN, beta=0.3 / bend, weights=weights, **scaled(GAP))
         assert other == pytest.approx(slope**2 * one, rel=1e-9)
 
 
@@ -450,7 +462,7 @@ def test_corrected_bounds_fall_with_k_and_rise_with_T(k, more, T):
         (bounds.theorem2, CONVEX),
         (bounds.theorem3, STRONG),
         (bounds.proposition_c, STRONG),
-        (bounds.theorem1_poisson, GAP),
+        (bounds.theorem1, GAP),
     ):
         assert function(k + more, T=T, **constants) < function(k, T=T, **constants)
         assert function(k, T=T + 1, **constants) > function(k, T=T, **constants)

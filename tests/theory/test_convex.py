@@ -132,7 +132,7 @@ def test_lemma_2_pathwise(strong, record):
         )  # fmt: skip
         points = [random_ball_point(rng, problem.dim, problem.diameter / 2) for _ in range(3)]
         points.append(problem.minimiser)
-        excess = bounds.lemma2_excess(steps, np.arange(1, n + 1))
+        excess = bounds.lemma2_excess(np.arange(1, n + 1), steps=steps)
         xi = chain.sample(n + 1, rng=rng, initial=xi0)[0, 1:]
         x, x_bar, Gamma = x0, random_ball_point(rng, problem.dim, problem.diameter / 2), 1.0
         sums = np.zeros(len(points))

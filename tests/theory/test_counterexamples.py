@@ -35,7 +35,7 @@ def test_corollary_1_is_false():
     G = M * np.array([-1.0, 1.0])
     bias = abs(np.linalg.matrix_power(BIASED.transition, k)[0] @ G - BIASED.stationary @ G)
     assert bias == pytest.approx(1.5, abs=1e-14)
-    assert bias > bounds.corollary1_printed(gamma) == 0.25
+    assert bias > bounds.corollary1_printed(gamma=gamma) == 0.25
     assert bounds.corollary1(k, chain=BIASED, M=M) == pytest.approx(bias, abs=1e-14)  # attained
 
 
@@ -45,7 +45,7 @@ def test_corollary_1_is_false_in_the_full_l1_norm_too():
     assert 2 * BIASED.tv_distance(1) == pytest.approx(0.75)
     G = 4.0 * np.array([-1.0, 1.0])
     bias = abs(BIASED.transition[0] @ G - BIASED.stationary @ G)
-    assert bias == pytest.approx(3.0) and bias > bounds.corollary1_printed(0.75)  # noqa: PT018
+    assert bias == pytest.approx(3.0) and bias > bounds.corollary1_printed(gamma=0.75)  # noqa: PT018
 
 
 def lemma_1_sides(chain, M, beta, k, omega):
@@ -145,8 +145,8 @@ def test_theorem_1_is_false(K, L, M, flip, C, measured, printed):
     assert value > bound
     # The corrected theorem and the last line of the printed proof do hold here.
     known = {"L": L, "M": M, "initial_gap": 0.0}
-    assert value <= bounds.theorem1(K, chain=chain, steps="sgd", **known)
-    assert value <= bounds.theorem1_poisson(K, T=chain.mixing_sum, steps="sgd", **known)
+    assert value <= bounds.theorem1_lag(K, chain=chain, schedule="sgd", **known)
+    assert value <= bounds.theorem1(K, T=chain.mixing_sum, schedule="sgd", **known)
     assert value <= bounds.theorem1_proof_line(K, C=C, **known)
 
 
@@ -275,8 +275,8 @@ def test_why_K_must_be_large():
         M = math.sqrt(4 / (22 * L)) * np.linspace(0.5, 2, 13)
         for size in M:
             known = {"L": float(L), "M": float(size), "initial_gap": 0.0}
-            corrected = bounds.theorem1(
-                K, chain=iid([0.5, 0.5]), steps="sgd", beta=1 / math.sqrt(K), **known
+            corrected = bounds.theorem1_lag(
+                K, chain=iid([0.5, 0.5]), schedule="sgd", beta=1 / math.sqrt(K), **known
             )
             assert corrected <= bounds.theorem1_printed(K, C=0.0, **known) * (1 + 1e-12)
 
@@ -441,7 +441,7 @@ def test_ce_g_the_printed_lemma_2_is_false():
     assert printed == pytest.approx(101.33, abs=5e-3)
     assert value > printed
     # With V(x_0, x*) = (2 D)^2 / 2 in place of D, the weight of Lemma 2' holds.
-    assert value <= bounds.lemma2_excess(steps, 1) * (2 * D) ** 2 / 2
+    assert value <= bounds.lemma2_excess(1, steps=steps) * (2 * D) ** 2 / 2
 
 
 @pytest.mark.theorem("lem-2-printed")
@@ -501,12 +501,12 @@ def breaks_c1(steps, k, L):
 @pytest.mark.theorem("lem-2")
 def test_theorem_2_steps_break_c2_at_every_k():
     k = np.arange(2, 5000)
-    assert np.all(bounds.lemma2_excess(theorem2_printed(0.7), k) > 0)
+    assert np.all(bounds.lemma2_excess(k, steps=theorem2_printed(0.7)) > 0)
     assert not breaks_c1(theorem2_printed(0.7), np.arange(1, 5000), 0.7).any()
-    assert bounds.lemma2_excess(theorem2(0.7, 0.0), k).max() < 1e-8  # (C2) with equality
+    assert bounds.lemma2_excess(k, steps=theorem2(0.7, 0.0)).max() < 1e-8  # (C2) with equality
     for kappa in (1.0, 10.0, 1e4):
         steps = theorem3(1 / kappa, 1.0)
-        assert bounds.lemma2_excess(steps, k).max() < 1e-8
+        assert bounds.lemma2_excess(k, steps=steps).max() < 1e-8
         assert not breaks_c1(steps, np.arange(1, 5000), 1.0).any()
 
 
@@ -516,12 +516,12 @@ def test_theorem_3_steps_break_c2_by_a_constant(variant, excess):
     mu = 0.3
     steps = theorem3_printed(mu, variant)
     k = np.arange(2, 2000)
-    np.testing.assert_allclose(bounds.lemma2_excess(steps, k), excess * mu, rtol=1e-6)
+    np.testing.assert_allclose(bounds.lemma2_excess(k, steps=steps), excess * mu, rtol=1e-6)
     # With the delta of the experiments (k+1) the excess grows linearly: mu (k/delta - k + 1).
     if variant == "k+1":
         slow = theorem3_printed(mu, variant, 0.1)
         expected = mu * (k / 0.1 - k + 1)
-        np.testing.assert_allclose(bounds.lemma2_excess(slow, k), expected, rtol=1e-6)
+        np.testing.assert_allclose(bounds.lemma2_excess(k, steps=slow), expected, rtol=1e-6)
 
 
 @pytest.mark.theorem("prop-c")

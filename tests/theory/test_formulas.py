@@ -66,7 +66,7 @@ def same(value, expected):
 @pytest.mark.theorem("cor-1")
 def test_corollary_1():
     for v in draws(1):
-        same(bounds.corollary1_printed(v["beta"]), v["beta"])
+        same(bounds.corollary1_printed(gamma=v["beta"]), v["beta"])
         k, chain, M = min(v["k"], 50), v["chain"], v["M"]
         d = max(
             0.5 * sum(abs(np.linalg.matrix_power(chain.transition, k)[i] - chain.stationary))
@@ -97,49 +97,55 @@ def test_theorem_1_printed():
 
 
 @pytest.mark.theorem("thm-1")
-@pytest.mark.parametrize("steps", ["theorem1", "sgd"])
+@pytest.mark.parametrize("schedule", ["theorem1", "sgd"])
 @pytest.mark.parametrize("weights", ["gamma", "paper", "uniform"])
-@pytest.mark.parametrize("initial", ["arbitrary", "stationary"])
-def test_theorem_1(steps, weights, initial):
+@pytest.mark.parametrize("stationary_start", [False, True])
+def test_theorem_1_lag(schedule, weights, stationary_start):
     for v in draws(3):
         K, L, M, gap, chain = v["k"], v["L"], v["M"], v["gap"], v["chain"]
         beta = min(v["beta"], 1 / (4 * L))
         H = sum(1 / j for j in range(1, K + 2))
-        rho = 1.0 if weights == "gamma" or steps == "sgd" else 1 + 2 * (H - 1) / K
-        one, two, three = (0.5, 4, 2) if steps == "sgd" else (3 / 2, 20 / 3, 4)
+        rho = 1.0 if weights == "gamma" or schedule == "sgd" else 1 + 2 * (H - 1) / K
+        one, two, three = (0.5, 4, 2) if schedule == "sgd" else (3 / 2, 20 / 3, 4)
 
-        def formula(tau, delta, start=initial, b=beta):
+        def formula(tau, delta, b=beta):
             value = gap / (b * K)
             value += rho * (L * M**2 * b * (one + two * (tau - 1)) + 2 * M**2 * delta)
-            if start == "arbitrary":
+            if not stationary_start:
                 last = min(tau - 1, K)
                 value += three * M**2 / K * sum(CURVES[id(chain)][1 : last + 1])
             return value
 
         common = {"L": L, "M": M, "initial_gap": gap, "chain": chain}
-        rules = {"weights": weights, "steps": steps, "initial": initial}
+        rules = {
+            "weights": weights,
+            "schedule": schedule,
+            "stationary_start": stationary_start,
+        }
         delta = max(v["beta"], 1e-3)
         same(
-            bounds.theorem1(K, beta=beta, delta=delta, **common, **rules),
+            bounds.theorem1_lag(K, beta=beta, delta=delta, **common, **rules),
             formula(t_mix(chain, delta), delta),
         )
         # The default delta: d(tau) at the best of many tau.
         reach = 1 + int(chain.mixing_time(1e-9))
         if reach < 400:
             best = min(formula(tau, CURVES[id(chain)][tau]) for tau in range(1, reach))
-            assert bounds.theorem1(K, beta=beta, **common, **rules) == pytest.approx(best, rel=1e-9)
+            assert bounds.theorem1_lag(K, beta=beta, **common, **rules) == pytest.approx(
+                best, rel=1e-9
+            )
     # The default beta is 1 / sqrt(K).
     known = {"L": 0.01, "M": 2.0, "initial_gap": 3.0, "chain": CHAINS[1], **rules}
     for K in (7, 100):
         same(
-            bounds.theorem1(K, delta=0.1, **known),
-            bounds.theorem1(K, delta=0.1, beta=1 / sqrt(K), **known),
+            bounds.theorem1_lag(K, delta=0.1, **known),
+            bounds.theorem1_lag(K, delta=0.1, beta=1 / sqrt(K), **known),
         )
 
 
 @pytest.mark.theorem("thm-1-poisson")
 @pytest.mark.parametrize("weights", ["gamma", "paper", "uniform"])
-def test_theorem_1_poisson(weights):
+def test_theorem_1(weights):
     for v in draws(4):
         K, L, M, gap, T = v["k"], v["L"], v["M"], v["gap"], v["T"]
         beta = min(v["beta"], 1 / (4 * L))
@@ -147,13 +153,13 @@ def test_theorem_1_poisson(weights):
         H = sum(1 / j for j in range(1, K + 1))
         rho = 1.0 if weights == "gamma" else 1 + 2 * (H + 1 / (K + 1) - 1) / K
         start = gap / (beta * K) + rho * L * M**2 * beta * (3 / 2 + 20 / 3 * T)
-        same(bounds.theorem1_poisson(K, **known), start + 8 * M**2 * T / K)
+        same(bounds.theorem1(K, **known), start + 8 * M**2 * T / K)
         same(
-            bounds.theorem1_poisson(K, nonincreasing=False, **known),
+            bounds.theorem1(K, nonincreasing=False, **known),
             start + 4 * (1 + H) * M**2 * T / K,
         )
         same(
-            bounds.theorem1_poisson(K, steps="sgd", **known),
+            bounds.theorem1(K, schedule="sgd", **known),
             gap / (beta * K) + L * M**2 * beta * (1 / 2 + 4 * T) + 4 * M**2 * T / K,
         )
 
@@ -216,11 +222,11 @@ def test_lemmas_of_algorithm_2():
         for t in range(2, k + 1):
             Gamma.append((1 - a[t]) * Gamma[-1])
         if k == 1:
-            same(bounds.lemma2_excess(steps, k), 1 / g[1])
+            same(bounds.lemma2_excess(k, steps=steps), 1 / g[1])
         else:
             now = a[k] / (g[k] * Gamma[k])
             then = a[k - 1] * (1 + mu * g[k - 1]) / (g[k - 1] * Gamma[k - 1])
-            value = bounds.lemma2_excess(steps, k)
+            value = bounds.lemma2_excess(k, steps=steps)
             assert value == pytest.approx(max(0.0, now - then), rel=1e-9, abs=1e-9 * now)
         eta = g / (1 + mu * g)
         past = range(k - s + 1, k)

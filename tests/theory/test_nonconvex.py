@@ -145,7 +145,8 @@ def test_theorem_1(rule, start, record):
         K = np.arange(1, n + 1)
         gamma = steps.gamma(K)
         gap = max(0.0, float(problem.value(x0)) - problem.minimum)
-        common = {"L": L, "M": M, "initial_gap": gap, "beta": beta, "steps": kind}
+        common = {"L": L, "M": M, "initial_gap": gap, "beta": beta, "schedule": kind}
+        starts = {"stationary_start": start == "stationary"}
         rules = {"gamma": gamma, "uniform": np.ones(n)}
         if beta <= 0.25 / L:
             rules["paper"] = gamma * (1 - L * gamma)
@@ -153,17 +154,17 @@ def test_theorem_1(rule, start, record):
             measured = np.cumsum(w * a) / np.cumsum(w)
             delta = float(rng.uniform(0.01, 1))
             claims = {
-                "Theorem 1', best delta": bounds.theorem1(
-                    K, chain=chain, weights=weights, initial=start, **common
+                "Theorem 1', best delta": bounds.theorem1_lag(
+                    K, chain=chain, weights=weights, **starts, **common
                 ),
-                "Theorem 1', random delta": bounds.theorem1(
-                    K, chain=chain, weights=weights, initial=start, delta=delta, **common
+                "Theorem 1', random delta": bounds.theorem1_lag(
+                    K, chain=chain, weights=weights, delta=delta, **starts, **common
                 ),
-                "Theorem 1''": bounds.theorem1_poisson(
+                "Theorem 1''": bounds.theorem1(
                     K, T=chain.mixing_sum, weights=weights, nonincreasing=rule != "wandering",
                     **common,
                 ),
-                "Theorem 1'', T_*": bounds.theorem1_poisson(
+                "Theorem 1'', T_*": bounds.theorem1(
                     K, T=chain.poisson_mixing, weights=weights, nonincreasing=rule != "wandering",
                     **common,
                 ),
@@ -188,9 +189,9 @@ def test_constants_are_attained():
     (level,) = tree(problem, chain, steps, [knee], 0, 1, algorithm=1)
     measured = level.mean(squared(problem.gradient(level.y)))
     assert measured == pytest.approx(M**2, rel=1e-14)
-    common = {"L": L, "M": M, "initial_gap": M**2 / (2 * L), "beta": 1 / L, "steps": "sgd"}
-    assert bounds.theorem1(1, chain=chain, **common) == pytest.approx(measured, rel=1e-14)
-    assert bounds.theorem1_poisson(1, T=0.0, **common) == pytest.approx(measured, rel=1e-14)
+    common = {"L": L, "M": M, "initial_gap": M**2 / (2 * L), "beta": 1 / L, "schedule": "sgd"}
+    assert bounds.theorem1_lag(1, chain=chain, **common) == pytest.approx(measured, rel=1e-14)
+    assert bounds.theorem1(1, T=0.0, **common) == pytest.approx(measured, rel=1e-14)
     rise = level.mean(problem.value(level.x)) - M**2 / (2 * L) + measured / L
     b = bounds.lemma1(1, 1, steps=steps, L=L, M=M, chain=chain)
     assert b / L == pytest.approx(rise, rel=1e-14)
@@ -205,10 +206,10 @@ def test_best_delta_is_the_best():
         K = np.array([1, 5, 100, 10**4, 10**7])
         L, M = 10 ** rng.uniform(-2, 1, 2)
         common = {"L": L, "M": M, "initial_gap": 1.0, "chain": chain}
-        best = bounds.theorem1(K, **common)
+        best = bounds.theorem1_lag(K, **common)
         levels = [chain.tv_distance(k) for k in range(1, 40)] + list(10 ** rng.uniform(-8, 0, 40))
         others = np.array(
-            [bounds.theorem1(K, delta=float(v), **common) for v in levels if 0 < v <= 1]
+            [bounds.theorem1_lag(K, delta=float(v), **common) for v in levels if 0 < v <= 1]
         )
         assert np.all(best <= others.min(axis=0) * (1 + 1e-12))
         attained = others.min(axis=0) <= best * (1 + 1e-9)

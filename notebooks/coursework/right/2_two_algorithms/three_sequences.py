@@ -82,7 +82,7 @@ def own_problem():
 def plan(epsilon, L, M, gap, chain):
     from bisect import bisect_left
 
-    promised = lambda K: bounds.theorem1(K, L=L, M=M, initial_gap=gap, chain=chain) <= epsilon
+    promised = lambda K: bounds.theorem1_lag(K, L=L, M=M, initial_gap=gap, chain=chain) <= epsilon
     return 1 + bisect_left(range(1, 10**9), True, key=promised)
 
 

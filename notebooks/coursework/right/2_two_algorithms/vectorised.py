@@ -64,7 +64,7 @@ def plan(epsilon, L, M, gap, chain):
     low, high = 0, 10**9
     while high - low > 1:  # thirty numbers of steps at once
         tried = np.unique(np.linspace(low + 1, high, 30).astype(int))
-        enough = bounds.theorem1(tried, L=L, M=M, initial_gap=gap, chain=chain) <= epsilon
+        enough = bounds.theorem1_lag(tried, L=L, M=M, initial_gap=gap, chain=chain) <= epsilon
         first = int(enough.argmax())
         low, high = (int(tried[first - 1]) if first else low), int(tried[first])
     return np.int64(high)

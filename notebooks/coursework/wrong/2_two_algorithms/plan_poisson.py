@@ -10,7 +10,7 @@ def plan(epsilon, L, M, gap, chain):
 
     def bound(K):
         if d[1] > 1e-12:
-            return bounds.theorem1_poisson(K, L=L, M=M, initial_gap=gap, T=chain.mixing_sum)
+            return bounds.theorem1(K, L=L, M=M, initial_gap=gap, T=chain.mixing_sum)
         tau, beta = np.arange(1, 3000), K**-0.5
         waited = np.cumsum(np.append(0, d))[np.minimum(tau - 1, K)]
         noise = L * M**2 * beta * (3 / 2 + 20 / 3 * (tau - 1))
