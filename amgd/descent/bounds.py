@@ -213,10 +213,9 @@ def _noise_pieces(
     ||x_tilde_t - x_tilde_{t-1}|| <= M eta_t + mu B eta_{t+1}, with eta = gamma / (1 + mu gamma).
     """
     t = np.arange(1, count + 2)
-    gamma = np.asarray(steps.gamma(t), dtype=np.float64)
     alpha = np.asarray(steps.alpha(t), dtype=np.float64)
     beta = np.asarray(steps.beta(t), dtype=np.float64)
-    eta = gamma / (1 + steps.mu * gamma)
+    eta = np.asarray(steps.eta(t), dtype=np.float64)
     y_move = alpha[:-1] * np.minimum(M * eta[:-1], B) + beta[1:] * B
     x_move = M * eta[:-1] + steps.mu * B * eta[1:]
     return y_move, x_move

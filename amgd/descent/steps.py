@@ -167,6 +167,15 @@ class StepSizes:
             if not isinstance(rule, Schedule):
                 object.__setattr__(self, field, Schedule(field, rule))
 
+    @property
+    def eta(self) -> Schedule:
+        r"""Step of Algorithm 2 after its proximal term: :math:`\eta_k=\gamma_k/(1+\mu\gamma_k)`.
+
+        >>> theorem3_printed(mu=1.0, variant="k+1", delta=0.1).eta([1, 9])  # 1/11 and 1/51
+        array([0.09090909, 0.01960784])
+        """
+        return Schedule("eta", lambda k: self.gamma(k) / (1.0 + self.mu * self.gamma(k)))
+
 
 # Checks ---------------------------------------------------------------------------------------
 #

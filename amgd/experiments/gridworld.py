@@ -43,7 +43,6 @@ from amgd.td import (
     TDRun,
     decaying,
     fourier_features,
-    matched,
     neu_area,
     td0,
     td0_accelerated,
@@ -509,7 +508,7 @@ def _candidates(spec: GridWorldSpec, problem: TDProblem, method: str) -> dict[st
     if method == "accelerated":
         return {f"delta {spec.delta:g}": accelerated(spec.delta)}
     if method == "matched":
-        return {f"matched to delta {spec.delta:g}": plain(matched(spec.steps()))}
+        return {f"matched to delta {spec.delta:g}": plain(spec.steps().eta)}
     if method == "tuned":
         constant = {f"{rate:g}": plain(rate) for rate in spec.rates}
         return constant | {f"{scale:g}/k": plain(decaying(scale)) for scale in spec.scales}

@@ -13,7 +13,6 @@ from amgd.td.gridworld import GridWorld, GridWorldEnv
 from amgd.td.learning import (
     TDRun,
     decaying,
-    matched,
     neu_area,
     td0,
     td0_accelerated,
@@ -28,7 +27,6 @@ __all__ = [
     "TDRun",
     "decaying",
     "fourier_features",
-    "matched",
     "neu_area",
     "product_basis_spectrum",
     "td0",

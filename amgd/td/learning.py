@@ -71,19 +71,6 @@ class TDRun:
     average: FloatArray
 
 
-def matched(steps: StepSizes) -> Schedule:
-    r"""Return the step of TD(0) that matches an accelerated run: :math:`\gamma_k/(1+\mu\gamma_k)`.
-
-    Examples
-    --------
-    >>> from amgd.descent.steps import theorem3_printed
-    >>> matched(theorem3_printed(mu=1.0, variant="k+1", delta=0.1))(1)  # gamma_1 = 0.1
-    0.09090909090909091
-    """
-    steps = _accelerated_steps(steps)
-    return Schedule("rate", lambda k: steps.gamma(k) / (1.0 + steps.mu * steps.gamma(k)))
-
-
 def decaying(scale: float) -> Schedule:
     """Return the step scale / k.
 
@@ -117,7 +104,8 @@ def td0(
     states : array_like of int, shape (episodes, replicates, length + 1)
         The paths of `problem.sample_episodes`. Runs that are given the same paths are paired.
     rate : float or callable
-        Step size: a constant, or a function of k = 1, 2, ... such as `decaying` and `matched`.
+        Step size: a constant, or a function of k = 1, 2, ... such as `decaying`, or `eta` of an
+        accelerated method's steps.
     update : {"transition", "episode"}
         Move at each transition, or once per episode by the mean update of its transitions.
     count : {"episode", "transition"}
@@ -206,7 +194,7 @@ def td0_accelerated(
     (array([ 0, 10, 20, 30, 40, 50]), (6, 2, 3))
     """
     steps = _accelerated_steps(steps)
-    sequences = _Sequences(matched(steps), steps)
+    sequences = _Sequences(steps.eta, steps)
     options = _Options(update, count, radius, record, compose, limit)
     return _run("td0_accelerated", problem, states, sequences, theta0, options)
 

@@ -19,7 +19,7 @@ from amgd.experiments.gridworld import (
     readings_table,
     run,
 )
-from amgd.td import decaying, matched, neu_area, td0, td0_accelerated
+from amgd.td import decaying, neu_area, td0, td0_accelerated
 
 SMALL = GridWorldSpec(n=5, episodes=35, seeds=3, tuning_seeds=2, test_episodes=2)
 ALL = replace(SMALL, variants=METHODS)
@@ -135,7 +135,7 @@ def test_curves_are_the_runs_on_shared_episodes() -> None:
     expected = {
         "plain": td0(problem, states, 0.001),
         "accelerated": td0_accelerated(problem, states, paper),
-        "matched": td0(problem, states, matched(paper)),
+        "matched": td0(problem, states, paper.eta),
     }
     for method, direct in expected.items():
         curve = result[method]

@@ -12,7 +12,6 @@ from amgd.td import (
     TDProblem,
     decaying,
     fourier_features,
-    matched,
     neu_area,
     td0,
     td0_accelerated,
@@ -101,7 +100,7 @@ def test_composed_maps_equal_single_transitions(count, kind, goal, block, monkey
     problem = grid_problem(3, kind=kind, goal=goal)
     states = draw(problem, 40)
     theta0 = np.random.default_rng(0).normal(size=(3, problem.dim))
-    for method, rule in ((td0, 0.02), (td0, matched(PAPER)), (td0_accelerated, PAPER)):
+    for method, rule in ((td0, 0.02), (td0, PAPER.eta), (td0_accelerated, PAPER)):
         runs = [
             method(problem, states, rule, theta0=theta0, count=count, record=1, compose=compose)
             for compose in (True, False)
@@ -134,7 +133,7 @@ def test_first_episode_is_td0_with_the_matched_step(goal, compose, rule):
     problem = grid_problem(goal=goal)
     states = draw(problem, 1)
     accelerated = td0_accelerated(problem, states, rule, compose=compose)
-    plain = td0(problem, states, matched(rule), compose=compose)
+    plain = td0(problem, states, rule.eta, compose=compose)
     np.testing.assert_allclose(accelerated.theta, plain.theta, rtol=0, atol=1e-13)
     if not compose:
         np.testing.assert_array_equal(accelerated.theta, plain.theta)
@@ -149,16 +148,8 @@ def test_without_averaging_it_is_td0_with_the_matched_step(update, mu):
     states = draw(problem, 30)
     compose = None if update == "episode" else False
     accelerated = td0_accelerated(problem, states, steps, update=update, compose=compose)
-    plain = td0(problem, states, matched(steps), update=update, compose=compose)
+    plain = td0(problem, states, steps.eta, update=update, compose=compose)
     np.testing.assert_array_equal(accelerated.theta, plain.theta)
-
-
-def test_matched_step_formula():
-    k = np.arange(1, 50)
-    for rule in (PAPER, theorem3(0.1, 1.0), theorem2(1.0, 0.3)):
-        gamma = rule.gamma(k)
-        np.testing.assert_array_equal(matched(rule)(k), gamma / (1 + rule.mu * gamma))
-    assert matched(theorem3_printed(2.0))(3) == pytest.approx(1 / (3 + 2))
 
 
 # Updates by the mean of an episode, projection, counting
@@ -280,7 +271,7 @@ def test_the_paper_s_ranking_is_that_of_the_matched_step():
     area = {
         "plain": neu_area(problem, td0(problem, states, 0.001)),
         "accelerated": neu_area(problem, td0_accelerated(problem, states, PAPER)),
-        "matched": neu_area(problem, td0(problem, states, matched(PAPER))),
+        "matched": neu_area(problem, td0(problem, states, PAPER.eta)),
         "decaying": neu_area(problem, td0(problem, states, decaying(0.3))),
     }
     assert (area["accelerated"] < 0.1 * area["plain"]).all()
@@ -476,7 +467,6 @@ def test_neu_area_is_the_mean_after_the_start():
         (lambda p, s: td0(None, s, 0.1), TypeError, "problem must be a TDProblem: got NoneType"),
         (lambda p, s: td0_accelerated(p, s, 0.1), TypeError, "steps must be a StepSizes"),
         (lambda p, s: td0_accelerated(p, s, sgd(0.1)), ValueError, "rule for Algorithm 1: got sgd"),
-        (lambda p, s: matched(0.1), TypeError, "steps must be a StepSizes"),
         (lambda p, s: decaying(0), ValueError, r"scale must lie in \(0, inf\): got 0"),
     ],
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from amgd.descent.steps import StepSizes, theorem3_printed
-from amgd.td import GridWorld, TDProblem, fourier_features, matched, td0, td0_accelerated
+from amgd.td import GridWorld, TDProblem, fourier_features, td0, td0_accelerated
 
 SEEDS = range(60)
 
@@ -118,7 +118,7 @@ def transitions_one_by_one(rng, k, rule):
     start = rng.normal(size=d)
     run = td0_accelerated(problem, single, steps, theta0=start, record=1, compose=False)
     A, b, _ = problem.sampled_sums(single[:, 0])
-    return run.x[:, 0], run.theta[:, 0], A, b, rule.alpha(k), rule.beta(k), matched(rule)(k)
+    return run.x[:, 0], run.theta[:, 0], A, b, rule.alpha(k), rule.beta(k), rule.eta(k)
 
 
 def lag_checked(rng, k, rule, record):
@@ -160,7 +160,7 @@ def test_lag_of_any_steps(seed, record):
         algorithm="convex",
     )
     _, _, sizes, lags = lag_checked(rng, k, rule, record)
-    alpha, eta = rule.alpha(k), matched(rule)(k)
+    alpha, eta = rule.alpha(k), rule.eta(k)
     C = ((1 - alpha) * eta / alpha).max()
     assert (lags <= C * np.maximum.accumulate(sizes) * (1 + 1e-10)).all()
 
@@ -172,7 +172,7 @@ def test_lag_of_the_papers_steps(seed, record):
     k = np.arange(1, 101) if seed % 2 else np.repeat(np.arange(1, 11), 10)  # k frozen, or not
     mu, delta = float(rng.choice([0.3, 1.0, 3.0])), float(rng.choice([0.03, 0.1, 1.0]))
     rule = theorem3_printed(mu, "k+1", delta)
-    alpha, eta = rule.alpha(k), matched(rule)(k)
+    alpha, eta = rule.alpha(k), rule.eta(k)
     exact = delta / mu * (k - 1) / (k + 1 + 2 * delta)
     assert (1 - alpha) * eta / alpha == pytest.approx(exact, rel=1e-12)
     off, norms, sizes, lags = lag_checked(rng, k, rule, record)
@@ -189,7 +189,7 @@ def test_lag_of_the_papers_steps(seed, record):
 def test_bound_on_the_lag_is_attained_up_to_one_plus_delta(delta, record):
     """Part 2 with A_t = 0, so that all updates are equal: the worst case."""
     rule, k = theorem3_printed(1.0, "k+1", delta), 2000
-    alpha, beta, eta = rule.alpha(k), rule.beta(k), matched(rule)(k)
+    alpha, beta, eta = rule.alpha(k), rule.beta(k), rule.eta(k)
     e = 0.0
     for _ in range(20 * k):
         e = (1 - alpha) * ((1 - (1 - beta) * eta) * e - eta)
