@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike
 
 from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
-from amgd.descent.steps import StepSizes, check_block, check_steps
+from amgd.descent.steps import Step, StepSizes, check_block, check_steps
+from amgd.descent.steps import sgd as one_step
 from amgd.errors import Diverged
 
 __all__ = [
@@ -233,7 +234,7 @@ def amgd_convex(
 def sgd(
     problem: SampledProblem,
     chain: Chain,
-    steps: StepSizes,
+    step: Step,
     n_steps: int,
     *,
     x0: ArrayLike,
@@ -252,8 +253,9 @@ def sgd(
     ----------
     problem, chain, n_steps, x0, replicates, rng, record, initial, match_stationary
         As in :func:`amgd_convex`.
-    steps : StepSizes
-        A rule with gamma = beta: :func:`amgd.descent.steps.sgd`.
+    step : float, callable or StepSizes
+        What :func:`amgd.descent.steps.sgd` takes: a number, a function of k, or a rule with
+        gamma = beta.
     average : {"none", "uniform", "linear"}
         What is recorded as :math:`\bar x_k`: :math:`x_k` itself,
         :math:`\frac1k\sum_{t\le k}x_t`, or :math:`\frac2{k(k+1)}\sum_{t\le k}t\,x_t`.
@@ -270,15 +272,14 @@ def sgd(
     Examples
     --------
     >>> from amgd.markov import iid
-    >>> from amgd.descent import steps
     >>> from amgd.descent.problems import Quadratic
-    >>> run = sgd(Quadratic([1.0]), iid([1.0]), steps.sgd(0.5), 2, x0=1.0, average="linear",
+    >>> run = sgd(Quadratic([1.0]), iid([1.0]), 0.5, 2, x0=1.0, average="linear",
     ...           rng=np.random.default_rng(0), record="all")
     >>> run.x.ravel(), run.x_bar.ravel()
     (array([0.5 , 0.25]), array([0.5       , 0.33333333]))
     """
     check.choice("average", average, ("none", "uniform", "linear"))
-    run = _Run("sgd", problem, chain, steps, n_steps, x0, replicates, rng, initial)
+    run = _Run("sgd", problem, chain, one_step(step), n_steps, x0, replicates, rng, initial)
     run.require("nonconvex", match_stationary)
     return _record(_sgd(run, average), run, record)
 
@@ -380,7 +381,8 @@ class _Run:
         rng: np.random.Generator,
         initial: Any,
     ) -> None:
-        check.instance("steps", steps, StepSizes, "use a rule of amgd.descent.steps, as sgd(0.1)")
+        cure = "use a rule of amgd.descent.steps, such as steps.theorem1(0.1)"
+        check.instance("steps", steps, StepSizes, cure)
         for name, thing, needed, cure in (
             ("problem", problem, "sample_gradient", "pass an object of amgd.descent.problems"),
             ("chain", chain, "sample", "pass a MarkovChain"),
@@ -439,7 +441,9 @@ class _Run:
         last = self.initial
         for start in range(1, self.n_steps + 1, length):
             k = np.arange(start, min(start + length, self.n_steps + 1))
-            self._check(k)
+            check_block(
+                self.steps, k, self.steps.algorithm, self.steps.conditions, self.problem.L
+            )
             # The first column is where the path stands: xi_0, or where the block before ended.
             path = self.chain.sample(
                 k.size + 1, rng=self.rng, replicates=self.replicates, initial=last
@@ -450,17 +454,6 @@ class _Run:
                 rule(k).tolist() for rule in (self.steps.alpha, self.steps.beta, self.steps.gamma)
             )
             yield from zip(k.tolist(), *rules, states, strict=True)
-
-    def _check(self, k: IntArray) -> None:
-        steps = self.steps
-        check_block(steps, k, steps.algorithm, steps.conditions, self.problem.L)
-        if self.method == "sgd":
-            differs = steps.beta(k) != steps.gamma(k)
-            if differs.any():
-                raise ValueError(
-                    f"sgd has one step size, but the steps '{steps.name}' have gamma_k != beta_k "
-                    f"at k = {int(k[differs.argmax()])}; use amgd.descent.steps.sgd"
-                )
 
     def guard(self, k: int, x: FloatArray, x_bar: FloatArray) -> None:
         """Stop at the first iterate that is not finite."""

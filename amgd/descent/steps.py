@@ -24,7 +24,7 @@ rule                  gamma                                             algorith
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -176,6 +176,8 @@ class StepSizes:
         """
         return Schedule("eta", lambda k: self.gamma(k) / (1.0 + self.mu * self.gamma(k)))
 
+
+Step = float | Rule | StepSizes  # of a method with one step: `sgd` reads it
 
 # Checks ---------------------------------------------------------------------------------------
 #
@@ -341,29 +343,60 @@ def _alpha(k: IntArray) -> FloatArray:
     return np.asarray(2.0 / (k + 1.0))
 
 
-def _step(beta: float | Rule) -> Rule:
+def _step(beta: float | Rule, name: str = "beta") -> Rule:
     """Turn a positive number into a constant rule; leave a callable of k as it is."""
     if callable(beta):
-        return Schedule("beta", beta)
-    value = check.positive("beta", beta, "pass a step size or a function of k")
+        return Schedule(name, beta)
+    value = check.positive(name, beta, "pass a step size or a function of k")
     return lambda k: value
 
 
-def sgd(beta: float | Rule) -> StepSizes:
+def sgd(step: Step) -> StepSizes:
     r"""Plain SGD: :math:`\gamma_k=\beta_k`, for which Algorithm 1 is SGD.
+
+    The methods with one step, SGD and TD(0), read theirs with this function.
 
     Parameters
     ----------
-    beta : float or callable
-        Positive step size, or a function of k.
+    step : float, callable or StepSizes
+        Positive step size, a function of k such as a `Schedule`, or step sizes for Algorithm 1
+        with equal beta and gamma.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none of these; that gamma is beta is checked for each k that is asked for.
 
     Examples
     --------
     >>> sgd(lambda k: 1 / k).gamma([1, 2, 4])
     array([1.  , 0.5 , 0.25])
+    >>> sgd(nesterov(0.1)).beta([1, 2, 4])
+    Traceback (most recent call last):
+        ...
+    ValueError: step must be one sequence: the steps 'nesterov' have gamma_k != beta_k at k = 2; pass a number, a function of k, or one of their sequences
     """
-    step = _step(beta)
-    return StepSizes("sgd", _alpha, step, step)
+    if not isinstance(step, StepSizes):
+        rule = _step(step, "step")
+        return StepSizes("sgd", _alpha, rule, rule)
+    if step.algorithm == "convex":
+        raise ValueError(
+            f"step must be one sequence: the steps '{step.name}' are made for Algorithm 2, where "
+            "beta is a weight; pass their eta"
+        )
+
+    def beta(k: IntArray) -> FloatArray:
+        values = np.asarray(step.beta(k))
+        differs = values != step.gamma(k)
+        if differs.any():
+            raise ValueError(
+                f"step must be one sequence: the steps '{step.name}' have gamma_k != beta_k at "
+                f"k = {k.flat[differs.argmax()]}; pass a number, a function of k, or one of their "
+                "sequences"
+            )
+        return values
+
+    return replace(step, beta=beta, gamma=beta)
 
 
 def theorem1(beta: float, gamma: Literal["largest", "smallest"] | Rule = "largest") -> StepSizes:

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
 from amgd.descent.problems import Ball
-from amgd.descent.steps import Schedule, StepSizes
+from amgd.descent.steps import Rule, Schedule, Step, StepSizes, sgd
 from amgd.errors import Diverged
 from amgd.td.evaluation import TDProblem
 
@@ -80,13 +79,13 @@ def decaying(scale: float) -> Schedule:
     array([0.3 , 0.15])
     """
     scale = check.positive("scale", scale, "it is the first step")
-    return Schedule("rate", lambda k: scale / k)
+    return Schedule("step", lambda k: scale / k)
 
 
 def td0(
     problem: TDProblem,
     states: ArrayLike,
-    rate: float | Callable[[IntArray], ArrayLike],
+    step: Step,
     *,
     update: str = "transition",
     count: str = "episode",
@@ -103,9 +102,9 @@ def td0(
     problem : TDProblem
     states : array_like of int, shape (episodes, replicates, length + 1)
         The paths of `problem.sample_episodes`. Runs that are given the same paths are paired.
-    rate : float or callable
-        Step size: a constant, or a function of k = 1, 2, ... such as `decaying`, or `eta` of an
-        accelerated method's steps.
+    step : float, callable or StepSizes
+        What :func:`amgd.descent.steps.sgd` takes: a constant, a function of k = 1, 2, ... such as
+        `decaying` or ``eta`` of an accelerated method's steps, or a rule with gamma = beta.
     update : {"transition", "episode"}
         Move at each transition, or once per episode by the mean update of its transitions.
     count : {"episode", "transition"}
@@ -145,7 +144,7 @@ def td0(
     >>> run.theta.shape, bool((problem.neu(run.theta[-1]) < problem.neu(run.theta[0])).all())
     ((11, 3, 3), True)
     """
-    sequences = _Sequences(Schedule("rate", rate) if callable(rate) else _constant(rate))
+    sequences = _Sequences(sgd(step).beta)
     options = _Options(update, count, radius, record, compose, limit)
     return _run("td0", problem, states, sequences, theta0, options)
 
@@ -348,12 +347,6 @@ def _initial(theta0: ArrayLike | None, replicates: int, dim: int, ball: Ball | N
     return np.array(np.broadcast_to(point, (replicates, dim)).T)
 
 
-def _constant(rate: Any) -> Schedule:
-    """Return the constant schedule of a positive number."""
-    value = check.positive("rate", rate, "pass a number or a function of k = 1, 2, ...")
-    return Schedule("rate", lambda k: np.full(k.shape, value))
-
-
 def _accelerated_steps(steps: StepSizes) -> StepSizes:
     """Return `steps` if it is a rule for Algorithm 2."""
     cure = "the paper's is theorem3_printed(mu, 'k+1', delta=0.1)"
@@ -400,7 +393,7 @@ class _Rates:
 class _Sequences:
     """Step eta of TD(0), or the three sequences of the accelerated method."""
 
-    eta: Schedule
+    eta: Rule
     steps: StepSizes | None = None
 
     def at(self, k: IntArray) -> _Rates:
@@ -409,7 +402,7 @@ class _Sequences:
         if not np.isfinite(eta).all() or (eta < 0.0).any():
             raise ValueError(
                 f"a step size is out of range: got {eta.min()} to {eta.max()} (expected finite "
-                "numbers >= 0); check the rate"
+                "numbers >= 0); check the steps"
             )
         if self.steps is None:
             return _Rates(eta)

@@ -105,6 +105,14 @@ def test_k_that_is_no_integer_is_refused(k: Any) -> None:
         steps.theorem3(0.1, 1.0).gamma(k)
 
 
+@pytest.mark.parametrize("name", RULES)
+def test_eta_is_gamma_after_the_proximal_term(name: str) -> None:
+    rule, gamma, _ = RULES[name]
+    for k in (1, 2, 10, 10**6):
+        assert rule.eta(k) == pytest.approx(1 / (1 / gamma(k) + rule.mu), rel=1e-14)
+    np.testing.assert_array_equal(rule.eta(K), [rule.eta(int(k)) for k in K])
+
+
 def test_mu_zero_gives_beta_equal_to_alpha() -> None:
     for rule in (steps.theorem2(1.0, 0.3), steps.theorem2_printed(1.0)):
         np.testing.assert_array_equal(rule.beta(K), rule.alpha(K))
@@ -249,11 +257,11 @@ def test_check_of_long_runs_takes_constant_memory() -> None:
 
 
 BAD = {
-    "beta zero": (lambda: steps.sgd(0.0), ValueError, "beta"),
+    "step zero": (lambda: steps.sgd(0.0), ValueError, "step"),
     "beta negative": (lambda: steps.nesterov(-1.0), ValueError, "beta"),
     "beta NaN": (lambda: steps.ghadimi_lan(math.nan), ValueError, "beta"),
-    "beta bool": (lambda: steps.sgd(True), TypeError, "beta"),
-    "beta text": (lambda: steps.sgd("0.1"), TypeError, "beta"),
+    "step bool": (lambda: steps.sgd(True), TypeError, "step"),
+    "step text": (lambda: steps.sgd("0.1"), TypeError, "step"),
     "beta array": (lambda: steps.theorem1([0.1, 0.2]), TypeError, "beta"),
     "beta callable in theorem1": (lambda: steps.theorem1(lambda k: 0.1), TypeError, "beta"),
     "gamma word": (lambda: steps.theorem1(0.1, "middle"), ValueError, "largest"),

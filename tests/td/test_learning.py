@@ -393,15 +393,15 @@ def test_neu_area_is_the_mean_after_the_start():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda p, s: td0(p, s, 0.0), ValueError, r"rate must lie in \(0, inf\): got 0.0"),
-        (lambda p, s: td0(p, s, -0.1), ValueError, r"rate must lie in \(0, inf\): got -"),
-        (lambda p, s: td0(p, s, np.nan), ValueError, r"rate must lie in \(0, inf\): got nan"),
+        (lambda p, s: td0(p, s, 0.0), ValueError, r"step must lie in \(0, inf\): got 0.0"),
+        (lambda p, s: td0(p, s, -0.1), ValueError, r"step must lie in \(0, inf\): got -"),
+        (lambda p, s: td0(p, s, np.nan), ValueError, r"step must lie in \(0, inf\): got nan"),
         (
             lambda p, s: td0(p, s, "matched"),
             TypeError,
-            "rate must be a real number in .*: got 'matched'",
+            "step must be a real number in .*: got 'matched'",
         ),
-        (lambda p, s: td0(p, s, True), TypeError, "rate must be a real number in .*: got True"),
+        (lambda p, s: td0(p, s, True), TypeError, "step must be a real number in .*: got True"),
         (lambda p, s: td0(p, s, lambda k: -1.0 / k), ValueError, "step size is out of range"),
         (lambda p, s: td0(p, s, lambda k: np.nan * k), ValueError, "step size is out of range"),
         (
