@@ -78,7 +78,7 @@ def descend() -> Trajectory:
         x0=[[0.0], [1.0], [1e35]],
         replicates=3,
         rng=np.random.default_rng(0),
-        record="all",
+        record=1,
     )
 
 

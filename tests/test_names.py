@@ -9,6 +9,51 @@ from amgd.descent.steps import Schedule, StepSizes
 from amgd.markov import iid
 from amgd.td import TDProblem, td0
 
+# What a run keeps -----------------------------------------------------------------------------
+
+
+def kept_by_sgd(record, n):
+    rng = np.random.default_rng(0)
+    run = sgd(Quadratic([1.0]), iid([1.0]), 0.1, n, x0=1.0, rng=rng, record=record)
+    assert run.x.shape == (len(run.k), 1, 1)
+    return run.k.tolist()
+
+
+def kept_by_td0(record, n):
+    problem = TDProblem([[0.5, 0.5], [0.5, 0.5]], [1.0, 0.0], np.eye(2), 0.5, length=1)
+    states = problem.sample_episodes(n, rng=np.random.default_rng(0))
+    run = td0(problem, states, 0.1, record=record)
+    assert run.theta.shape == (len(run.episodes), 1, 2)
+    start, *kept = run.episodes.tolist()
+    assert start == 0
+    return kept
+
+
+@pytest.mark.parametrize("kept_by", [kept_by_sgd, kept_by_td0])
+@pytest.mark.parametrize(
+    ("record", "n", "kept"),
+    [
+        (1, 4, [1, 2, 3, 4]),
+        (3, 10, [3, 6, 9, 10]),
+        (np.int64(5), 10, [5, 10]),
+        (11, 10, [10]),
+        ([3], 10, [3]),
+        ((10, 1, 4, 4), 10, [1, 4, 10]),
+        (range(2, 10, 3), 10, [2, 5, 8]),
+        (None, 6, [1, 2, 3, 4, 5, 6]),
+    ],
+)
+def test_record_means_the_same_in_every_method(kept_by, record, n, kept):
+    assert kept_by(record, n) == kept
+
+
+@pytest.mark.parametrize("kept_by", [kept_by_sgd, kept_by_td0])
+@pytest.mark.parametrize("record", ["all", 0, -1, 2.0, True, [0], [11], [1.5], [], [[1]], [True]])
+def test_what_is_no_record_is_refused(kept_by, record):
+    with pytest.raises((TypeError, ValueError), match="^record must "):
+        kept_by(record, 10)
+
+
 # A step ---------------------------------------------------------------------------------------
 
 

@@ -201,7 +201,7 @@ def test_equals_the_algorithm_of_the_package(
         x0=np.ones(2),
         rng=np.random.default_rng(3),
         initial=0,
-        record="all",
+        record=1,
     )
     states = chain.sample(n_steps + 1, rng=np.random.default_rng(3), initial=0)[0, 1:]
     p, q = (torch.ones(2, dtype=torch.float64, requires_grad=True) for _ in range(2))

@@ -107,7 +107,7 @@ def amgd_nonconvex(
     x0: ArrayLike,
     replicates: int = 1,
     rng: np.random.Generator,
-    record: Literal["all"] | ArrayLike | None = None,
+    record: ArrayLike | None = None,
     initial: Any = None,
     match_stationary: bool = True,
 ) -> Trajectory:
@@ -137,8 +137,9 @@ def amgd_nonconvex(
         Number of independent runs.
     rng : numpy.random.Generator
         Used by the chain only.
-    record : None, "all" or array_like of int
-        The k to keep, from 1 to n_steps. None: about 100, equally spaced in log k, with the last.
+    record : int or array_like of int, optional
+        The k to keep: n for n, 2n, ... and the last; a list for those in it, from 1 to n_steps.
+        Default: about 100, equally spaced in log k, with the last.
     initial : None, int, int array (replicates,) or probability vector
         State :math:`\xi_0`, as :meth:`amgd.markov.MarkovChain.sample` takes it.
     match_stationary : bool
@@ -179,7 +180,7 @@ def amgd_convex(
     x0: ArrayLike,
     replicates: int = 1,
     rng: np.random.Generator,
-    record: Literal["all"] | ArrayLike | None = None,
+    record: ArrayLike | None = None,
     initial: Any = None,
     match_stationary: bool = True,
 ) -> Trajectory:
@@ -222,7 +223,7 @@ def amgd_convex(
     >>> from amgd.descent.problems import Box, Linear
     >>> from amgd.descent.steps import theorem2
     >>> run = amgd_convex(Linear([[1.0]], domain=Box(-1.0, 1.0)), iid([1.0]), theorem2(1.0, 0.0),
-    ...                   3, x0=1.0, rng=np.random.default_rng(0), record="all")
+    ...                   3, x0=1.0, rng=np.random.default_rng(0), record=1)
     >>> run.x.ravel()
     array([ 0.75,  0.25, -0.5 ])
     """
@@ -240,7 +241,7 @@ def sgd(
     x0: ArrayLike,
     replicates: int = 1,
     rng: np.random.Generator,
-    record: Literal["all"] | ArrayLike | None = None,
+    record: ArrayLike | None = None,
     initial: Any = None,
     match_stationary: bool = True,
     average: Literal["none", "uniform", "linear"] = "none",
@@ -274,7 +275,7 @@ def sgd(
     >>> from amgd.markov import iid
     >>> from amgd.descent.problems import Quadratic
     >>> run = sgd(Quadratic([1.0]), iid([1.0]), 0.5, 2, x0=1.0, average="linear",
-    ...           rng=np.random.default_rng(0), record="all")
+    ...           rng=np.random.default_rng(0), record=1)
     >>> run.x.ravel(), run.x_bar.ravel()
     (array([0.5 , 0.25]), array([0.5       , 0.33333333]))
     """
@@ -441,9 +442,7 @@ class _Run:
         last = self.initial
         for start in range(1, self.n_steps + 1, length):
             k = np.arange(start, min(start + length, self.n_steps + 1))
-            check_block(
-                self.steps, k, self.steps.algorithm, self.steps.conditions, self.problem.L
-            )
+            check_block(self.steps, k, self.steps.algorithm, self.steps.conditions, self.problem.L)
             # The first column is where the path stands: xi_0, or where the block before ended.
             path = self.chain.sample(
                 k.size + 1, rng=self.rng, replicates=self.replicates, initial=last
@@ -552,24 +551,24 @@ def _start(x0: ArrayLike, replicates: int, dim: int) -> FloatArray:
     return np.broadcast_to(start, (replicates, dim)).copy()
 
 
-def _record_indices(record: Any, n_steps: int) -> IntArray:
-    """The k to keep, increasing."""
+def recorded(record: ArrayLike | None, n_steps: int) -> IntArray:
+    """Return the k to keep, increasing: what `record` means in every method."""
     if record is None:
         return np.unique(np.geomspace(1, n_steps, _DEFAULT_RECORDS).round().astype(np.int64))
-    cure = "list the k to keep, or pass 'all', or None for about 100 of them"
-    if isinstance(record, str):
-        if record != "all":
-            raise ValueError(f"record must be None, 'all' or an array of k: got {record!r}; {cure}")
-        return np.arange(1, n_steps + 1)
-    wanted = check.integers("record", record, 1, cure, n_steps)
-    if wanted.ndim != 1 or wanted.size == 0:
-        raise TypeError(f"record must be None, 'all' or a 1-d array of k: got {record!r}; {cure}")
+    cure = "pass n for every n-th k, list the k to keep, or leave it out for about 100 of them"
+    most = None if np.ndim(record) == 0 else n_steps
+    wanted = check.integers("record", record, 1, cure, most)
+    if wanted.ndim == 0:
+        every = int(wanted)
+        return np.append(np.arange(every, n_steps, every), n_steps)
+    if wanted.ndim != 1 or not wanted.size:
+        raise ValueError(f"record must list one k or more: got shape {wanted.shape}; {cure}")
     return np.unique(wanted)
 
 
 def _record(states: Iterator[State], run: _Run, record: Any) -> Trajectory:
     """Run to the end and keep the wanted k."""
-    wanted = _record_indices(record, run.n_steps)
+    wanted = recorded(record, run.n_steps)
     shape = (wanted.size, *run.x0.shape)
     kept = np.empty((3, *shape))
     n_kept = 0

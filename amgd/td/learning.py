@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
+from amgd.descent.algorithms import recorded
 from amgd.descent.problems import Ball
 from amgd.descent.steps import Rule, Schedule, Step, StepSizes, sgd
 from amgd.errors import Diverged
@@ -91,7 +92,7 @@ def td0(
     count: str = "episode",
     theta0: ArrayLike | None = None,
     radius: float | None = None,
-    record: int = 10,
+    record: ArrayLike | None = 10,
     compose: bool | None = None,
     limit: float = LIMIT,
 ) -> TDRun:
@@ -113,8 +114,9 @@ def td0(
         Initial point, 0 if not given.
     radius : float, optional
         Project onto the ball of this radius about 0 after each update.
-    record : int
-        Record at episode 0, `record`, 2 `record`, ... and at the last one.
+    record : int or array_like of int, optional
+        The episodes to keep, as for :func:`amgd.descent.algorithms.sgd`: n for n, 2n, ... and the
+        last, a list for those in it, None for about 100. The start, episode 0, is always kept.
     compose : bool, optional
         Build the affine maps of all episodes at once (see the head of this module), or take the
         transitions one by one. Default: compose if it is possible and pays. The results agree
@@ -158,7 +160,7 @@ def td0_accelerated(
     count: str = "episode",
     theta0: ArrayLike | None = None,
     radius: float | None = None,
-    record: int = 10,
+    record: ArrayLike | None = 10,
     compose: bool | None = None,
     limit: float = LIMIT,
 ) -> TDRun:
@@ -227,7 +229,7 @@ class _Options:
         update: str,
         count: str,
         radius: float | None,
-        record: int,
+        record: ArrayLike | None,
         compose: bool | None,
         limit: float,
     ) -> None:
@@ -235,7 +237,7 @@ class _Options:
         self.ball = None
         if radius is not None:
             self.ball = Ball(check.positive("radius", radius, "it is the radius of a ball about 0"))
-        self.record = check.integer("record", record, 1, "record every so many episodes")
+        self.record = record
         if compose is not None:
             compose = check.boolean("compose", compose, "or None, which lets the method choose")
         if compose and (self.ball is not None or self.update == "episode"):
@@ -265,6 +267,7 @@ def _run(
         )
     x = _initial(theta0, paths.shape[1], problem.dim, options.ball)
     x_bar = None if sequences.steps is None else x.copy()
+    wanted = set(recorded(options.record, len(paths)).tolist())
 
     kept, thetas, xs, averages = [0], [x.T.copy()], [x.T.copy()], [x.T.copy()]
     total = np.zeros_like(x)
@@ -291,7 +294,7 @@ def _run(
                     records(),
                 )
             total += theta
-            if episode % options.record == 0 or episode == len(paths):
+            if episode in wanted:
                 kept.append(episode)
                 thetas.append(theta.T.copy())
                 xs.append(x.T.copy())

@@ -144,7 +144,7 @@ def assert_matches(got: Trajectory, reference: list[list[np.ndarray]], rtol: flo
 def test_algorithm_1_equals_the_scalar_loop(name: str, rule: str) -> None:
     problem, s = FREE[name], FREE_STEPS[rule]
     x0 = rng_for(3).normal(size=(4, 2))
-    got = run(amgd_nonconvex, problem, CHAIN, s, 60, x0=x0, replicates=4, record="all", initial=2)
+    got = run(amgd_nonconvex, problem, CHAIN, s, 60, x0=x0, replicates=4, record=1, initial=2)
     states = path(CHAIN, 60, 4, seed=1, initial=2)
     reference = [reference_nonconvex(problem, states[r], s, x0[r]) for r in range(4)]
     assert_matches(got, reference, rtol=1e-12)
@@ -155,7 +155,7 @@ def test_algorithm_1_equals_the_scalar_loop(name: str, rule: str) -> None:
 def test_algorithm_2_equals_the_scalar_loop(name: str, rule: str) -> None:
     problem, s = BOUNDED[name], BOUNDED_STEPS[rule]
     x0 = problem.project(rng_for(3).normal(size=(4, 2)))
-    got = run(amgd_convex, problem, CHAIN, s, 60, x0=x0, replicates=4, record="all", initial=2)
+    got = run(amgd_convex, problem, CHAIN, s, 60, x0=x0, replicates=4, record=1, initial=2)
     states = path(CHAIN, 60, 4, seed=1, initial=2)
     reference = [reference_convex(problem, states[r], s, x0[r]) for r in range(4)]
     assert_matches(got, reference, rtol=1e-12)
@@ -165,7 +165,7 @@ def test_algorithm_2_equals_the_scalar_loop(name: str, rule: str) -> None:
 def test_algorithm_2_solves_the_papers_arg_min(rule: str) -> None:
     """x_k minimises gamma [<G, x - y> + mu V(y, x)] + V(x_{k-1}, x) over the set."""
     problem, s = BOUNDED["quadratic on a ball"], BOUNDED_STEPS[rule]
-    got = run(amgd_convex, problem, CHAIN, s, 40, x0=[0.6, -0.8], record="all", initial=0)
+    got = run(amgd_convex, problem, CHAIN, s, 40, x0=[0.6, -0.8], record=1, initial=0)
     states = path(CHAIN, 40, 1, seed=1, initial=0)[0]
     z = problem.project(rng_for(8).normal(size=(500, 2)))
     previous = np.array([0.6, -0.8])
@@ -183,7 +183,7 @@ def test_sgd_equals_the_scalar_loop(name: str, average: Any) -> None:
     problem = (FREE | BOUNDED)[name]
     got = run(
         sgd, problem, CHAIN, steps.sgd(lambda k: 0.7 / k**0.5), 50, x0=[0.3, 0.4], replicates=2,
-        record="all", average=average,
+        record=1, average=average,
     )  # fmt: skip
     states = path(CHAIN, 50, 2, seed=1)
     for r in range(2):
@@ -207,7 +207,7 @@ def test_sgd_equals_the_scalar_loop(name: str, average: Any) -> None:
 @pytest.mark.parametrize("name", FREE)
 @pytest.mark.parametrize("beta", [0.2, lambda k: 0.5 / k], ids=["constant", "decreasing"])
 def test_equal_steps_are_sgd(name: str, beta: Any) -> None:
-    kwargs: dict[str, Any] = {"x0": [5.0, -3.0], "replicates": 3, "record": "all"}
+    kwargs: dict[str, Any] = {"x0": [5.0, -3.0], "replicates": 3, "record": 1}
     a = run(amgd_nonconvex, FREE[name], CHAIN, steps.sgd(beta), 500, **kwargs)
     b = run(sgd, FREE[name], CHAIN, steps.sgd(beta), 500, **kwargs)
     for part in ("y", "x", "x_bar"):
@@ -224,7 +224,7 @@ def gradients_on(run_: Trajectory, problem: Problem, states: np.ndarray) -> np.n
 def test_identities_hold_on_every_path(seed: int, name: str) -> None:
     problem, s, n = FREE[name], any_steps(seed), 40
     x0 = rng_for(seed).normal(size=2)
-    got = run(amgd_nonconvex, problem, CHAIN, s, n, x0=x0, replicates=2, record="all", seed=seed)
+    got = run(amgd_nonconvex, problem, CHAIN, s, n, x0=x0, replicates=2, record=1, seed=seed)
     g = gradients_on(got, problem, path(CHAIN, n, 2, seed))
     k = np.arange(1, n + 1)
     alpha, beta, gamma = (rule(k)[:, None, None] for rule in (s.alpha, s.beta, s.gamma))
@@ -250,7 +250,7 @@ def test_identities_hold_on_every_path(seed: int, name: str) -> None:
 def test_gap_of_the_two_sequences_with_the_papers_gamma(name: str) -> None:
     """Gamma_k = 2 / (k (k + 1)) for alpha_k = 2 / (k + 1)."""
     problem, s, n = FREE[name], steps.theorem1(0.2), 200
-    got = run(amgd_nonconvex, problem, CHAIN, s, n, x0=[1.0, 2.0], record="all")
+    got = run(amgd_nonconvex, problem, CHAIN, s, n, x0=[1.0, 2.0], record=1)
     g = gradients_on(got, problem, path(CHAIN, n, 1, 1))[:, 0]
     k = np.arange(1, n + 1)
     Gamma = 2 / (k * (k + 1))
@@ -266,7 +266,7 @@ def test_gamma_equal_to_beta_over_alpha_is_nesterov(name: str) -> None:
     # Checked step by step on the path itself: on a nonconvex problem two separate runs of
     # equal formulas drift apart from their roundings.
     problem, n = FREE[name], 100
-    got = run(amgd_nonconvex, problem, CHAIN, steps.nesterov(0.1), n, x0=[1.0, 2.0], record="all")
+    got = run(amgd_nonconvex, problem, CHAIN, steps.nesterov(0.1), n, x0=[1.0, 2.0], record=1)
     g = gradients_on(got, problem, path(CHAIN, n, 1, 1))
     size = 1e-13 * (1 + np.abs(got.y).max())
     np.testing.assert_allclose(got.x_bar, got.y - 0.1 * g, rtol=0, atol=size)
@@ -282,7 +282,7 @@ def test_constant_alpha_is_classical_nesterov_momentum(m: float) -> None:
     """buf = m buf + G, p = p - beta (G + m buf): the update of torch.optim.SGD(nesterov=True)."""
     problem, n = FREE["quadratic"], 200
     s = steps.nesterov(0.1, momentum=m)
-    got = run(amgd_nonconvex, problem, CHAIN, s, n, x0=[1.0, 2.0], record="all")
+    got = run(amgd_nonconvex, problem, CHAIN, s, n, x0=[1.0, 2.0], record=1)
     states = path(CHAIN, n, 1, 1)[0]
     p, buffer = np.array([1.0, 2.0]), np.zeros(2)
     for k in range(1, n + 1):
@@ -296,7 +296,7 @@ def test_the_ghadimi_lan_correction_of_nesterov() -> None:
     """Eliminating e: y_{k+1} = x_bar_k + c (x_bar_k - x_bar_{k-1}) + beta G_k / (k + 2)."""
     problem, n = FREE["quadratic"], 50
     s = steps.ghadimi_lan(0.1)
-    got = run(amgd_nonconvex, problem, CHAIN, s, n, x0=[1.0, 2.0], record="all")
+    got = run(amgd_nonconvex, problem, CHAIN, s, n, x0=[1.0, 2.0], record=1)
     g = gradients_on(got, problem, path(CHAIN, n, 1, 1))
     k = np.arange(2, n)[:, None, None]
     bars = got.x_bar
@@ -308,7 +308,7 @@ def test_the_ghadimi_lan_correction_of_nesterov() -> None:
 def test_bar_minus_y_in_algorithm_2(rule: str) -> None:
     """x_bar_k - y_k = alpha_k (x_k - x_tilde_{k-1}), Step 2 of the proof of Lemma 2."""
     problem, s, n = BOUNDED["quadratic on a ball"], BOUNDED_STEPS[rule], 60
-    got = run(amgd_convex, problem, CHAIN, s, n, x0=[0.6, -0.8], record="all")
+    got = run(amgd_convex, problem, CHAIN, s, n, x0=[0.6, -0.8], record=1)
     k = np.arange(1, n + 1)
     alpha, weight = s.alpha(k)[:, None, None], (s.mu * s.gamma(k))[:, None, None]
     before = np.concatenate([np.broadcast_to([0.6, -0.8], (1, 1, 2)), got.x[:-1]])
@@ -323,9 +323,7 @@ def test_bar_minus_y_in_algorithm_2(rule: str) -> None:
 def test_every_point_is_feasible(name: str, rule: str) -> None:
     problem = BOUNDED[name]
     x0 = problem.project(10 * rng_for(4).normal(size=(20, 2)))
-    got = run(
-        amgd_convex, problem, CHAIN, BOUNDED_STEPS[rule], 300, x0=x0, replicates=20, record="all"
-    )
+    got = run(amgd_convex, problem, CHAIN, BOUNDED_STEPS[rule], 300, x0=x0, replicates=20, record=1)
     for part in (got.x, got.x_bar, got.y):
         assert problem.domain.contains(part, tolerance=1e-14)
 
@@ -383,7 +381,7 @@ def test_the_block_size_changes_nothing(
     method: str, initial: Any, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     function, problem, s = METHODS[method]
-    kwargs = {"x0": [0.1, 0.2], "replicates": 5, "record": "all", "initial": initial}
+    kwargs = {"x0": [0.1, 0.2], "replicates": 5, "record": 1, "initial": initial}
     whole = run(function, problem, CHAIN, s, 97, **kwargs)
     monkeypatch.setattr(algorithms, "_BLOCK_STATES", block)
     same(run(function, problem, CHAIN, s, 97, **kwargs), whole)
@@ -391,16 +389,17 @@ def test_the_block_size_changes_nothing(
 
 @each_method
 @pytest.mark.parametrize(
-    "record", [None, [97], [1], [5, 3, 50, 3], np.array([2, 96], dtype=np.uint8)], ids=str
+    "record", [None, 7, 98, [97], [1], [5, 3, 50, 3], np.array([2, 96], dtype=np.uint8)], ids=str
 )
 def test_records_are_rows_of_the_whole(method: str, record: Any) -> None:
     function, problem, s = METHODS[method]
     kwargs = {"x0": [0.1, 0.2], "replicates": 3}
-    whole = run(function, problem, CHAIN, s, 97, record="all", **kwargs)
+    whole = run(function, problem, CHAIN, s, 97, record=1, **kwargs)
     got = run(function, problem, CHAIN, s, 97, record=record, **kwargs)
     np.testing.assert_array_equal(whole.k, np.arange(1, 98))
     if record is not None:
-        np.testing.assert_array_equal(got.k, np.unique(record))
+        every = [*range(record, 97, record), 97] if isinstance(record, int) else record
+        np.testing.assert_array_equal(got.k, np.unique(every))
     assert got.x.shape == (len(got.k), 3, 2)
     rows = got.k - 1
     same(got, Trajectory(whole.k[rows], whole.y[rows], whole.x[rows], whole.x_bar[rows]))
@@ -419,8 +418,8 @@ def test_default_record(n_steps: int) -> None:
 @each_method
 def test_a_longer_run_continues_a_shorter_one(method: str) -> None:
     function, problem, s = METHODS[method]
-    short = run(function, problem, CHAIN, s, 40, x0=[0.1, 0.2], replicates=3, record="all")
-    long = run(function, problem, CHAIN, s, 70, x0=[0.1, 0.2], replicates=3, record="all")
+    short = run(function, problem, CHAIN, s, 40, x0=[0.1, 0.2], replicates=3, record=1)
+    long = run(function, problem, CHAIN, s, 70, x0=[0.1, 0.2], replicates=3, record=1)
     same(short, Trajectory(long.k[:40], long.y[:40], long.x[:40], long.x_bar[:40]))
 
 
@@ -430,12 +429,12 @@ def test_runs_are_deterministic_and_leave_their_input_alone(method: str) -> None
     x0 = np.array([[0.1, 0.2], [0.3, 0.4]])
     kept = x0.copy()
     before = np.random.get_state()[1].copy()  # noqa: NPY002
-    a = run(function, problem, CHAIN, s, 50, x0=x0, replicates=2, record="all")
-    b = run(function, problem, CHAIN, s, 50, x0=x0, replicates=2, record="all")
+    a = run(function, problem, CHAIN, s, 50, x0=x0, replicates=2, record=1)
+    b = run(function, problem, CHAIN, s, 50, x0=x0, replicates=2, record=1)
     same(a, b)
     np.testing.assert_array_equal(x0, kept)
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
-    c = run(function, problem, CHAIN, s, 50, x0=x0, replicates=2, record="all", seed=2)
+    c = run(function, problem, CHAIN, s, 50, x0=x0, replicates=2, record=1, seed=2)
     assert not np.array_equal(a.x, c.x)
 
 
@@ -444,7 +443,7 @@ def test_a_replicate_depends_on_its_own_samples_and_start_only(method: str) -> N
     """Each replicate, run alone through the states it saw, gives the same iterates."""
     function, problem, s = METHODS[method]
     starts = problem.project(rng_for(5).normal(size=(4, 2)))
-    batch = run(function, problem, CHAIN, s, 30, x0=starts, replicates=4, record="all")
+    batch = run(function, problem, CHAIN, s, 30, x0=starts, replicates=4, record=1)
     states = path(CHAIN, 30, 4, seed=1)
     for r in range(4):
 
@@ -454,7 +453,7 @@ def test_a_replicate_depends_on_its_own_samples_and_start_only(method: str) -> N
             def sample(self, length: int, **_: Any) -> np.ndarray:
                 return self.seen[None, :length]
 
-        alone = run(function, problem, Replay(), s, 30, x0=starts[r], record="all")
+        alone = run(function, problem, Replay(), s, 30, x0=starts[r], record=1)
         for part in ("y", "x", "x_bar"):
             np.testing.assert_allclose(
                 getattr(alone, part)[:, 0], getattr(batch, part)[:, r], rtol=1e-13, atol=1e-15
@@ -472,7 +471,7 @@ def test_the_first_sample_is_xi_1_not_the_initial_state() -> None:
         def sample(self, length: int, **_: Any) -> np.ndarray:
             return np.array([[0, 1, 1, 0]])[:, :length]
 
-    got = run(sgd, problem, Recorder(), steps.sgd(1.0), 3, x0=0.0, record="all", initial=0)
+    got = run(sgd, problem, Recorder(), steps.sgd(1.0), 3, x0=0.0, record=1, initial=0)
     np.testing.assert_array_equal(got.x.ravel(), [-1.0, -1.0, 1.0])
 
 
@@ -488,7 +487,7 @@ def test_the_first_sample_is_xi_1_not_the_initial_state() -> None:
 )
 def test_starts(x0: Any, dim: int, expected: Any) -> None:
     problem = Quadratic(np.ones(dim))
-    got = run(sgd, problem, iid([1.0]), steps.sgd(0.5), 1, x0=x0, replicates=3, record="all")
+    got = run(sgd, problem, iid([1.0]), steps.sgd(0.5), 1, x0=x0, replicates=3, record=1)
     np.testing.assert_array_equal(got.y[0], expected)
 
 
@@ -512,7 +511,7 @@ def test_memory_does_not_grow_with_the_number_of_steps() -> None:
 def outputs(weights: Any, s: StepSizes, n_steps: int, size: int, **kwargs: Any) -> np.ndarray:
     """The R that were drawn: on F = |x|^2 / 2 without noise all y_k differ."""
     problem = Quadratic([1.0])
-    whole = run(amgd_nonconvex, problem, iid([1.0]), s, n_steps, x0=1.0, record="all").y[:, 0, 0]
+    whole = run(amgd_nonconvex, problem, iid([1.0]), s, n_steps, x0=1.0, record=1).y[:, 0, 0]
     assert len(set(whole)) == n_steps
     y = run(
         random_output, problem, iid([1.0]), s, n_steps, x0=1.0, replicates=size, weights=weights,
@@ -544,7 +543,7 @@ def test_random_output_has_the_right_law(
 
 def test_random_output_takes_points_of_the_path_of_algorithm_1() -> None:
     problem, s = FREE["cosines"], steps.theorem1(0.3)
-    whole = run(amgd_nonconvex, problem, CHAIN, s, 80, x0=[1.0, 1.0], replicates=6, record="all")
+    whole = run(amgd_nonconvex, problem, CHAIN, s, 80, x0=[1.0, 1.0], replicates=6, record=1)
     y = run(random_output, problem, CHAIN, s, 80, x0=[1.0, 1.0], replicates=6)
     chosen = [np.flatnonzero((whole.y[:, r] == y[r]).all(axis=1)) for r in range(6)]
     assert all(len(c) == 1 for c in chosen)
@@ -586,7 +585,7 @@ def test_divergence_names_k_and_replicate_and_keeps_the_records(
     problem = Quadratic([1.0])
     x0 = [[0.0], [1.0], [0.0], [1e35]]  # replicates 0 and 2 sit at the minimiser
     with pytest.raises(Diverged) as caught:
-        run(function, problem, iid([1.0]), rule, 50, x0=x0, replicates=4, record="all")
+        run(function, problem, iid([1.0]), rule, 50, x0=x0, replicates=4, record=1)
     error = caught.value
     assert isinstance(error, FloatingPointError)
     assert error.run == 3  # it starts farther out, so it leaves first
@@ -669,11 +668,15 @@ BAD = {
     "x0 None": ({"x0": None}, TypeError, "x0 must hold real numbers"),
     "match_stationary": ({"match_stationary": "no"}, TypeError, "must be True or False"),
     "record empty": ({"record": []}, TypeError, "record must be .*: got nothing"),
-    "record word": ({"record": "some"}, ValueError, "record"),
+    "record word": ({"record": "all"}, TypeError, r"record must be an integer or .*every n-th k"),
+    "record nothing": ({"record": np.array([], dtype=int)}, ValueError, r"got shape \(0,\)"),
+    "record table": ({"record": [[1, 2]]}, ValueError, r"record must list .*got shape \(1, 2\)"),
+    "record every 0": ({"record": 0}, ValueError, "record must be at least 1: got 0"),
+    "record every 2.5": ({"record": 2.5}, TypeError, "record"),
+    "record True": ({"record": True}, TypeError, "record"),
     "record zero": ({"record": [0, 1]}, ValueError, r"1\.\.10"),
     "record beyond": ({"record": [11]}, ValueError, r"1\.\.10"),
     "record float": ({"record": [1.0]}, TypeError, "record"),
-    "record one number": ({"record": 5}, TypeError, "record"),
     "record mask": ({"record": [True, False]}, TypeError, "record"),
     "steps": ({"steps": "theorem1"}, TypeError, "(StepSizes|step must be a real number)"),
     "chain": ({"chain": np.eye(2)}, TypeError, "chain must have a method sample"),

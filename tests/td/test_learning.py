@@ -348,7 +348,13 @@ def test_small_mu_diverges_with_16_features_as_the_text_says():
 
 @pytest.mark.parametrize(
     ("episodes", "record", "kept"),
-    [(20, 10, [0, 10, 20]), (25, 10, [0, 10, 20, 25]), (3, 10, [0, 3]), (3, 1, [0, 1, 2, 3])],
+    [
+        (20, 10, [0, 10, 20]),
+        (25, 10, [0, 10, 20, 25]),
+        (3, 10, [0, 3]),
+        (3, 1, [0, 1, 2, 3]),
+        (9, [7, 2], [0, 2, 7]),
+    ],
 )
 def test_records(episodes, record, kept):
     problem = grid_problem()

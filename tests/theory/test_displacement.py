@@ -55,7 +55,7 @@ def last_y(method, problem, chain, steps, n, rng_seed):
         n + 1,
         x0=np.zeros(problem.dim),
         rng=rng,
-        record="all",
+        record=1,
         initial=0,
         match_stationary=False,
     )

@@ -316,7 +316,7 @@ def test_package_algorithm_is_the_enumerated_one():
         xi = chain.sample(n + 1, rng=np.random.default_rng(5), replicates=4, initial=0)
         run = amgd_nonconvex(
             problem, chain, steps, n, x0=x0, replicates=4, rng=np.random.default_rng(5),
-            record="all", initial=0,
+            record=1, initial=0,
         )  # fmt: skip
         at = {int(k): i for i, k in enumerate(run.k)}
         x = x_bar = np.tile(x0, (4, 1))
