@@ -50,7 +50,7 @@ def test_record_means_the_same_in_every_method(kept_by, record, n, kept):
 @pytest.mark.parametrize("kept_by", [kept_by_sgd, kept_by_td0])
 @pytest.mark.parametrize("record", ["all", 0, -1, 2.0, True, [0], [11], [1.5], [], [[1]], [True]])
 def test_what_is_no_record_is_refused(kept_by, record):
-    with pytest.raises((TypeError, ValueError), match="^record must "):
+    with pytest.raises((TypeError, ValueError), match=r"^record must "):
         kept_by(record, 10)
 
 
