@@ -71,8 +71,14 @@ class Domain(ABC):
         """Nearest point of the set, shape (..., d)."""
 
     @abstractmethod
-    def diameter(self, dim: int) -> float:
-        """Largest distance of two points of the set in dimension `dim`."""
+    def diameter_in(self, dim: int) -> float:
+        """Largest distance of two points of the set in dimension `dim`.
+
+        Raises
+        ------
+        ValueError
+            If the set does not have this dimension.
+        """
 
     @abstractmethod
     def farthest(self, point: FloatArray) -> float:
@@ -87,16 +93,13 @@ class Domain(ABC):
         gap = np.abs(self.project(x) - x)
         return bool((gap <= tolerance * np.maximum(1.0, np.abs(x))).all())
 
-    def fit(self, dim: int) -> None:  # noqa: B027 - most sets live in every dimension
-        """Refuse a dimension that the set does not have."""
-
 
 class WholeSpace(Domain):
     """All of R^d: no constraint.
 
     Examples
     --------
-    >>> WholeSpace().diameter(3)
+    >>> WholeSpace().diameter_in(3)
     inf
     """
 
@@ -104,7 +107,7 @@ class WholeSpace(Domain):
         """Return `x` itself."""
         return x
 
-    def diameter(self, dim: int) -> float:
+    def diameter_in(self, dim: int) -> float:
         """Infinite."""
         return np.inf
 
@@ -149,7 +152,7 @@ class Ball(Domain):
         scale: FloatArray = self.radius / np.maximum(norm, self.radius)
         return x * scale[..., None]
 
-    def diameter(self, dim: int) -> float:
+    def diameter_in(self, dim: int) -> float:
         """Twice the radius."""
         return 2.0 * self.radius
 
@@ -189,20 +192,17 @@ class Box(Domain):
                 f"lower must be below upper: got lower={lower!r}, upper={upper!r}; swap them"
             )
 
-    def fit(self, dim: int) -> None:
-        """Refuse bounds of another length."""
+    def project(self, x: FloatArray) -> FloatArray:
+        """Clip every coordinate."""
+        return np.minimum(np.maximum(x, self.lower), self.upper)
+
+    def diameter_in(self, dim: int) -> float:
+        """Length of the diagonal."""
         for name, bound in (("lower", self.lower), ("upper", self.upper)):
             if bound.ndim == 1 and bound.size != dim:
                 raise ValueError(
                     f"{name} must have {dim} entries: got {bound.size}; give one for each axis"
                 )
-
-    def project(self, x: FloatArray) -> FloatArray:
-        """Clip every coordinate."""
-        return np.minimum(np.maximum(x, self.lower), self.upper)
-
-    def diameter(self, dim: int) -> float:
-        """Length of the diagonal."""
         return float(np.linalg.norm(np.broadcast_to(self.upper - self.lower, dim)))
 
     def farthest(self, point: FloatArray) -> float:
@@ -260,8 +260,7 @@ class Problem(ABC):
         self.domain = WholeSpace() if domain is None else domain
         cure = "pass a WholeSpace, Ball or Box"
         check.instance("domain", self.domain, Domain, cure)  # type: ignore[type-abstract]
-        self.domain.fit(dim)
-        self.diameter = self.domain.diameter(dim)
+        self.diameter = self.domain.diameter_in(dim)
 
     @abstractmethod
     def _sample_value(self, x: FloatArray, xi: IntArray) -> FloatArray: ...
