@@ -69,6 +69,7 @@ class SampledProblem(Protocol):
     stationary: FloatArray
     diameter: float
     L: float
+    L_sample: float
 
     def sample_gradient(self, x: Any, xi: Any) -> FloatArray:
         """G(x; xi)."""
@@ -109,7 +110,6 @@ def amgd_nonconvex(
     rng: np.random.Generator,
     record: ArrayLike | None = None,
     initial: Any = None,
-    match_stationary: bool = True,
 ) -> Trajectory:
     r"""Algorithm 1: accelerated Markov gradient descent without constraint.
 
@@ -142,8 +142,6 @@ def amgd_nonconvex(
         Default: about 100, equally spaced in log k, with the last.
     initial : None, int, int array (replicates,) or probability vector
         State :math:`\xi_0`, as :meth:`amgd.markov.MarkovChain.sample` takes it.
-    match_stationary : bool
-        Refuse a chain whose stationary law is not the law of the problem.
 
     Returns
     -------
@@ -167,7 +165,7 @@ def amgd_nonconvex(
     (array([0.5 , 0.95]), True)
     """
     run = _Run("amgd_nonconvex", problem, chain, steps, n_steps, x0, replicates, rng, initial)
-    run.require("nonconvex", match_stationary)
+    run.require("nonconvex")
     return _record(_nonconvex(run), run, record)
 
 
@@ -182,7 +180,6 @@ def amgd_convex(
     rng: np.random.Generator,
     record: ArrayLike | None = None,
     initial: Any = None,
-    match_stationary: bool = True,
 ) -> Trajectory:
     r"""Algorithm 2: accelerated Markov gradient descent for convex functions, with projection.
 
@@ -201,7 +198,7 @@ def amgd_convex(
 
     Parameters
     ----------
-    problem, chain, n_steps, replicates, rng, record, initial, match_stationary
+    problem, chain, n_steps, replicates, rng, record, initial
         As in :func:`amgd_nonconvex`; the problem may be constrained.
     steps : StepSizes
         A rule made for Algorithm 2.
@@ -228,7 +225,7 @@ def amgd_convex(
     array([ 0.75,  0.25, -0.5 ])
     """
     run = _Run("amgd_convex", problem, chain, steps, n_steps, x0, replicates, rng, initial)
-    run.require("convex", match_stationary)
+    run.require("convex")
     return _record(_convex(run), run, record)
 
 
@@ -243,7 +240,6 @@ def sgd(
     rng: np.random.Generator,
     record: ArrayLike | None = None,
     initial: Any = None,
-    match_stationary: bool = True,
     average: Literal["none", "uniform", "linear"] = "none",
 ) -> Trajectory:
     r"""Markov SGD, projected when the problem is constrained, with an average if wished.
@@ -252,7 +248,7 @@ def sgd(
 
     Parameters
     ----------
-    problem, chain, n_steps, x0, replicates, rng, record, initial, match_stationary
+    problem, chain, n_steps, x0, replicates, rng, record, initial
         As in :func:`amgd_convex`.
     step : float, callable or StepSizes
         What :func:`amgd.descent.steps.sgd` takes: a number, a function of k, or a rule with
@@ -281,7 +277,7 @@ def sgd(
     """
     check.choice("average", average, ("none", "uniform", "linear"))
     run = _Run("sgd", problem, chain, one_step(step), n_steps, x0, replicates, rng, initial)
-    run.require("nonconvex", match_stationary)
+    run.require("nonconvex")
     return _record(_sgd(run, average), run, record)
 
 
@@ -295,7 +291,6 @@ def random_output(
     replicates: int = 1,
     rng: np.random.Generator,
     initial: Any = None,
-    match_stationary: bool = True,
     weights: Literal["gamma", "paper", "uniform"] = "gamma",
     L: float | None = None,
 ) -> FloatArray:
@@ -307,7 +302,7 @@ def random_output(
 
     Parameters
     ----------
-    problem, chain, steps, n_steps, x0, replicates, rng, initial, match_stationary
+    problem, chain, steps, n_steps, x0, replicates, rng, initial
         As in :func:`amgd_nonconvex`.
     weights : {"gamma", "paper", "uniform"}
         :math:`p_k` proportional to :math:`\gamma_k`, to the paper's
@@ -335,10 +330,10 @@ def random_output(
     True
     """
     run = _Run("random_output", problem, chain, steps, n_steps, x0, replicates, rng, initial)
-    run.require("nonconvex", match_stationary)
+    run.require("nonconvex")
     check.choice("weights", weights, ("gamma", "paper", "uniform"))
     if weights == "paper":
-        given = getattr(problem, "L_sample", problem.L) if L is None else L
+        given = problem.L_sample if L is None else L
         constant = check.real(
             "L", given, "it is a Lipschitz constant of every sample gradient", "[0, inf)"
         )
@@ -400,9 +395,8 @@ class _Run:
         self.x0 = _start(x0, self.replicates, problem.dim)
         self.constrained = bool(np.isfinite(problem.diameter))
 
-    def require(self, kind: Literal["nonconvex", "convex"], match_stationary: bool) -> None:
+    def require(self, kind: Literal["nonconvex", "convex"]) -> None:
         """Check that problem, chain, steps and start fit each other and the method."""
-        check.boolean("match_stationary", match_stationary, "False lets the two laws differ")
         problem, chain, steps = self.problem, self.chain, self.steps
         if steps.algorithm != kind:
             cure = "Algorithm 2 (amgd_convex)" if kind == "nonconvex" else "Algorithm 1 or SGD"
@@ -420,14 +414,12 @@ class _Run:
                 f"chain and problem must have the same states: got {chain.n_states} and "
                 f"{problem.n_states}; make both for the same state space"
             )
-        if match_stationary:  # otherwise the chain may be one without a single stationary law
-            gap = float(np.abs(chain.stationary - problem.stationary).max())
-            if gap > _STATIONARY_TOLERANCE:
-                raise ValueError(
-                    "the stationary law of the chain must be the law of the problem: they differ "
-                    f"by {gap:.3g}; make the problem with stationary=chain.stationary, or pass "
-                    "match_stationary=False"
-                )
+        gap = float(np.abs(chain.stationary - problem.stationary).max())
+        if gap > _STATIONARY_TOLERANCE:
+            raise ValueError(
+                "the stationary law of the chain must be the law of the problem: they differ "
+                f"by {gap:.3g}; make the problem with stationary=chain.stationary"
+            )
         if self.constrained:
             off = np.abs(problem.project(self.x0) - self.x0).max(axis=1)
             if off.max() > 1e-12 * max(1.0, float(np.abs(self.x0).max())):

@@ -539,7 +539,7 @@ def _run_seeds(
 
 def _row(run: TDRun, i: int) -> TDRun:
     """Return the run of the i-th seed alone, its arrays of shape (n_rec, d)."""
-    return TDRun(run.method, run.episodes, run.theta[:, i], run.x[:, i], run.average[:, i])
+    return TDRun(run.method, run.episodes, run.theta[:, i], run.x[:, i])
 
 
 def _curve(

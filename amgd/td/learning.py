@@ -60,15 +60,12 @@ class TDRun:
         The iterate that is evaluated: theta of TD(0), x_bar of the accelerated method.
     x : ndarray, shape (n_rec, replicates, d)
         x of the accelerated method; for TD(0) the same as `theta`.
-    average : ndarray, shape (n_rec, replicates, d)
-        Mean of `theta` over the ends of all episodes so far (at 0: the initial point).
     """
 
     method: str
     episodes: IntArray
     theta: FloatArray
     x: FloatArray
-    average: FloatArray
 
 
 def decaying(scale: float) -> Schedule:
@@ -269,12 +266,10 @@ def _run(
     x_bar = None if sequences.steps is None else x.copy()
     wanted = set(recorded(options.record, len(paths)).tolist())
 
-    kept, thetas, xs, averages = [0], [x.T.copy()], [x.T.copy()], [x.T.copy()]
-    total = np.zeros_like(x)
+    kept, thetas, xs = [0], [x.T.copy()], [x.T.copy()]
 
     def records() -> TDRun:
-        stacked = (np.stack(series) for series in (thetas, xs, averages))
-        return TDRun(method, np.array(kept, dtype=np.int64), *stacked)
+        return TDRun(method, np.array(kept, dtype=np.int64), np.stack(thetas), np.stack(xs))
 
     with np.errstate(over="ignore", invalid="ignore"):  # seen and reported below
         points = _episodes(problem, paths, sequences, x, x_bar, options)
@@ -293,12 +288,10 @@ def _run(
                     what,
                     records(),
                 )
-            total += theta
             if episode in wanted:
                 kept.append(episode)
                 thetas.append(theta.T.copy())
                 xs.append(x.T.copy())
-                averages.append(total.T / episode)
     return records()
 
 

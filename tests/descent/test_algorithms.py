@@ -666,7 +666,6 @@ BAD = {
     "x0 text": ({"x0": ["a", "b"]}, TypeError, "x0"),
     "x0 bool": ({"x0": [True, False]}, TypeError, "x0"),
     "x0 None": ({"x0": None}, TypeError, "x0 must hold real numbers"),
-    "match_stationary": ({"match_stationary": "no"}, TypeError, "must be True or False"),
     "record empty": ({"record": []}, TypeError, "record must be .*: got nothing"),
     "record word": ({"record": "all"}, TypeError, r"record must be an integer or .*every n-th k"),
     "record nothing": ({"record": np.array([], dtype=int)}, ValueError, r"got shape \(0,\)"),
@@ -682,7 +681,11 @@ BAD = {
     "chain": ({"chain": np.eye(2)}, TypeError, "chain must have a method sample"),
     "problem": ({"problem": lambda x: x}, TypeError, "problem must have a method"),
     "chain size": ({"chain": iid([1.0])}, ValueError, "same states: got 1 and 3"),
-    "stationary": ({"chain": iid([0.2, 0.3, 0.5])}, ValueError, "match_stationary"),
+    "stationary": (
+        {"chain": iid([0.2, 0.3, 0.5])},
+        ValueError,
+        "make the problem with stationary=",
+    ),
     "initial": ({"initial": 7}, ValueError, "initial"),
     "alpha_1": (
         {"steps": StepSizes("late", lambda k: 0.5, lambda k: 0.1, lambda k: 0.1)},
@@ -742,28 +745,10 @@ def test_parts_that_do_not_fit_are_refused(name: str) -> None:
         call(function, **change)
 
 
-def test_another_stationary_law_can_be_asked_for() -> None:
-    got = run(
-        sgd, FREE["quadratic"], iid([0.2, 0.3, 0.5]), steps.sgd(0.1), 5, x0=[0.0, 0.0],
-        match_stationary=False,
-    )  # fmt: skip
-    assert np.isfinite(got.x).all()
-
-
-@pytest.mark.parametrize("function", [amgd_nonconvex, amgd_convex, sgd, random_output])
-def test_a_reducible_chain_can_be_asked_for(function: Callable[..., Any]) -> None:
-    """It has several stationary laws, and a run that is told not to compare them needs none."""
-    rule = steps.theorem2(1.2, 0.4) if function is amgd_convex else steps.sgd(0.1)
-    change = {"steps": rule, "chain": MarkovChain(np.eye(3)), "initial": 1}
+@pytest.mark.parametrize("function", [amgd_nonconvex, sgd, random_output])
+def test_a_chain_with_several_stationary_laws_is_refused(function: Callable[..., Any]) -> None:
     with pytest.raises(ValueError, match="not unique: the chain has 3 recurrent classes"):
-        call(function, **change)
-    change |= {"match_stationary": False}
-    held = call(function, **change, rng=rng_for(2))
-    same = call(function, **(change | {"chain": iid([0.0, 1.0, 0.0])}), rng=rng_for(2))
-    if function is not random_output:
-        held, same = held.x, same.x
-    np.testing.assert_array_equal(held, same)
-    assert np.any(held != 0)
+        call(function, chain=MarkovChain(np.eye(3)), initial=1)
 
 
 def test_many_states() -> None:

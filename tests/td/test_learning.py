@@ -105,7 +105,7 @@ def test_composed_maps_equal_single_transitions(count, kind, goal, block, monkey
             method(problem, states, rule, theta0=theta0, count=count, record=1, compose=compose)
             for compose in (True, False)
         ]
-        for name in ("theta", "x", "average"):
+        for name in ("theta", "x"):
             one, other = (getattr(run, name) for run in runs)
             np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
 
@@ -360,20 +360,17 @@ def test_records(episodes, record, kept):
     problem = grid_problem()
     run = td0(problem, draw(problem, episodes), 0.01, record=record)
     assert run.episodes.tolist() == kept
-    assert run.theta.shape == run.average.shape == (len(kept), 3, 3)
+    assert run.theta.shape == run.x.shape == (len(kept), 3, 3)
     assert run.method == "td0"
 
 
 @pytest.mark.parametrize("compose", [True, False])
-def test_average_and_initial_point(compose):
+def test_initial_point(compose):
     problem = grid_problem()
     theta0 = np.arange(3.0)
     states = draw(problem, 12)
     run = td0(problem, states, 0.05, theta0=theta0, record=1, compose=compose)
     np.testing.assert_array_equal(run.theta[0], np.tile(theta0, (3, 1)))
-    np.testing.assert_array_equal(run.average[0], run.theta[0])
-    for e in range(1, 13):
-        np.testing.assert_allclose(run.average[e], run.theta[1 : e + 1].mean(axis=0), atol=1e-13)
 
 
 def test_seeds_do_not_touch_each_other_and_the_paths_are_not_changed():

@@ -15,9 +15,9 @@ SCHEDULES = [sgd_steps, theorem1, ghadimi_lan, nesterov]
 class Slope(Problem):
     """G(x; xi) = rows[xi], the same at every x."""
 
-    def __init__(self, rows):
+    def __init__(self, rows, chain):
         self.rows = np.asarray(rows, dtype=float)
-        super().__init__(*self.rows.shape, None, None)
+        super().__init__(*self.rows.shape, chain.stationary, None)
         self.L = 0.0
 
     def _sample_value(self, x, xi):
@@ -57,7 +57,6 @@ def last_y(method, problem, chain, steps, n, rng_seed):
         rng=rng,
         record=1,
         initial=0,
-        match_stationary=False,
     )
     again = chain.sample(n + 2, rng=np.random.default_rng(rng_seed), initial=0)[0, 1 : n + 1]
     y = dict(zip(run.k.tolist(), run.y[:, 0], strict=True))
@@ -70,7 +69,8 @@ def test_weights_give_the_displacement_for_any_steps_and_any_gradients(seed, rec
     rng = np.random.default_rng([11, seed])
     n, m = int(rng.integers(1, 40)), int(rng.integers(2, 6))
     transition = rng.dirichlet(np.ones(m), size=m)
-    problem, chain = Slope(rng.normal(size=(m, 3))), MarkovChain(transition)
+    rows, chain = rng.normal(size=(m, 3)), MarkovChain(transition)
+    problem = Slope(rows, chain)
     steps = random_rule(rng, n)
     moved, states = last_y(amgd_nonconvex, problem, chain, steps, n, seed)
     h = weights(steps, n)
@@ -92,7 +92,8 @@ def test_matched_sgd_moves_as_far_along_a_constant_gradient(make, n):
     rng = np.random.default_rng([12, n])
     steps = random_rule(rng, n) if make == "random" else make(0.3)
     g = rng.normal(size=4)
-    problem, chain = Slope([g, g]), iid([0.5, 0.5])
+    chain = iid([0.5, 0.5])
+    problem = Slope([g, g], chain)
     accelerated, _ = last_y(amgd_nonconvex, problem, chain, steps, n, 1)
     plain, _ = last_y(sgd, problem, chain, matched(steps), n, 1)
     eta = matched(steps).beta(np.arange(1, n + 1))
