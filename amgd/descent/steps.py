@@ -374,7 +374,8 @@ def sgd(step: Step) -> StepSizes:
     >>> sgd(nesterov(0.1)).beta([1, 2, 4])
     Traceback (most recent call last):
         ...
-    ValueError: step must be one sequence: the steps 'nesterov' have gamma_k != beta_k at k = 2; pass a number, a function of k, or one of their sequences
+    ValueError: step must be one sequence: the steps 'nesterov' have gamma_k != beta_k at k = 2;
+    pass a number, a function of k, or one of their sequences
     """
     if not isinstance(step, StepSizes):
         rule = _step(step, "step")

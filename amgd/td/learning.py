@@ -38,7 +38,7 @@ from amgd.descent.steps import Rule, Schedule, Step, StepSizes, sgd
 from amgd.errors import Diverged
 from amgd.td.evaluation import TDProblem
 
-__all__ = ["TDRun", "decaying", "matched", "neu_area", "td0", "td0_accelerated"]
+__all__ = ["TDRun", "decaying", "neu_area", "td0", "td0_accelerated"]
 
 LIMIT = 1e150  # beyond this size the square of an iterate overflows
 BLOCK = 1000  # episodes whose maps are built at a time: the working arrays fit the cache
