@@ -96,7 +96,7 @@ def make_case(
 def bare_physics(case: Case) -> Callable[[], np.ndarray]:
     """Return a function that replays the episodes of `case` and returns the last positions."""
     robot: Robot = case.simulator
-    rows = robot.initial(case.n, np.random.default_rng(1))
+    rows = robot.initial(case.n, rng=np.random.default_rng(1))
     episodes = case.ours()
     controls = np.clip(episodes.padded(episodes.actions), robot.low, robot.high)
     running = [

@@ -202,7 +202,7 @@ def collect_episodes(
     clock = _Clock()
 
     observations = simulator.start(
-        np.concatenate([simulator.initial(n, generator) for generator in noise.generators])
+        np.concatenate([simulator.initial(n, rng=generator) for generator in noise.generators])
     )
     clock.physics()
     total = len(observations)
@@ -303,7 +303,9 @@ class _Noise:
         """Return the noise of step t, one row for each episode, ended or not."""
         if t % BLOCK == 0:
             running = np.unique(active // self._n)
-            draws = {s: self._policy.noise((BLOCK, self._n), self.generators[s]) for s in running}
+            draws = {
+                s: self._policy.noise((BLOCK, self._n), rng=self.generators[s]) for s in running
+            }
             nothing = np.zeros_like(next(iter(draws.values())))
             parts = [draws.get(s, nothing) for s in range(len(self.generators))]
             self._block = np.concatenate(parts, axis=1)

@@ -184,7 +184,7 @@ class Policy(nn.Module, ABC):
         """Return the law of the actions at `observations`, shape (n, size) or (S, n, size)."""
 
     @abstractmethod
-    def noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+    def noise(self, shape: tuple[int, ...], *, rng: np.random.Generator) -> FloatArray:
         """Draw the noise of `shape` actions, for `act`."""
 
     @abstractmethod
@@ -225,7 +225,7 @@ class Policy(nn.Module, ABC):
         array([0, 1, 1, 0, 1])
         """
         given = self._array(observations)
-        return self.act(given, self.noise(given.shape[:-1], check.generator(rng)))
+        return self.act(given, self.noise(given.shape[:-1], rng=check.generator(rng)))
 
     def extra_repr(self) -> str:
         """Show the sizes in `repr`."""
@@ -325,7 +325,7 @@ class SoftmaxPolicy(Policy):
             )
         return super().log_prob(observations, given)
 
-    def noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+    def noise(self, shape: tuple[int, ...], *, rng: np.random.Generator) -> FloatArray:
         """Draw uniform numbers on [0, 1), one an action."""
         return rng.random(shape)
 
@@ -432,7 +432,7 @@ class GaussianPolicy(Policy):
         normal = Normal(mean, std, validate_args=False)
         return Independent(normal, 1, validate_args=False)
 
-    def noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+    def noise(self, shape: tuple[int, ...], *, rng: np.random.Generator) -> FloatArray:
         """Draw standard normal numbers, d an action."""
         return rng.standard_normal((*shape, self.action_size))
 

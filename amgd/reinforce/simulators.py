@@ -132,12 +132,12 @@ class Simulator(ABC):
         return self._observations
 
     @abstractmethod
-    def initial(self, n: int, rng: np.random.Generator) -> NDArray[Any]:
+    def initial(self, n: int, *, rng: np.random.Generator) -> NDArray[Any]:
         """Draw n rows, one for each episode: its initial state, or the seed that gives it."""
 
-    def reset(self, n: int, rng: np.random.Generator) -> Observations:
+    def reset(self, n: int, *, rng: np.random.Generator) -> Observations:
         """Start n new episodes from `initial`, and return their first observations."""
-        return self.start(self.initial(n, rng))
+        return self.start(self.initial(n, rng=rng))
 
     def start(self, initial: ArrayLike) -> Observations:
         """Start one episode from each row that `initial` draws, and return the observations."""
@@ -297,7 +297,7 @@ class _Classic(Simulator):
         self.name, self.horizon = name, horizon
         self._state: FloatArray = np.zeros((4, 0))
 
-    def initial(self, n: int, rng: np.random.Generator) -> FloatArray:
+    def initial(self, n: int, *, rng: np.random.Generator) -> FloatArray:
         """Draw n states uniform on (-spread, spread)^4."""
         n = _check_number(n)
         return check.generator(rng).uniform(-self.spread, self.spread, size=(n, 4))
@@ -588,7 +588,7 @@ class Robot(Simulator):
         """Velocities qvel of the running episodes, (n, nv)."""
         return np.array(self._qvel[self._rows])
 
-    def initial(self, n: int, rng: np.random.Generator) -> FloatArray:
+    def initial(self, n: int, *, rng: np.random.Generator) -> FloatArray:
         """Draw n rows (qpos, qvel): the rest position with noise."""
         n, rng, task, model = _check_number(n), check.generator(rng), self._task, self._model
         positions = model.qpos0 + rng.uniform(-task.spread, task.spread, size=(n, model.nq))
@@ -787,7 +787,7 @@ class GymnasiumSimulator(Simulator):
         with foreign_code(self.name, "close"):
             self._pool.close()
 
-    def initial(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def initial(self, n: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw n seeds, one for each episode."""
         return check.generator(rng).integers(2**31, size=_check_number(n))
 
@@ -884,7 +884,7 @@ def make_simulator(name: str, *, threads: int = 1, **options: Any) -> Simulator:
     Examples
     --------
     >>> simulator = make_simulator("Acrobot-v1")
-    >>> simulator.reset(3, np.random.default_rng(0)).shape, simulator.horizon
+    >>> simulator.reset(3, rng=np.random.default_rng(0)).shape, simulator.horizon
     ((3, 6), 500)
     >>> step = simulator.step([0, 1, 2])
     >>> step.rewards

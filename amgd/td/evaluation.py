@@ -323,6 +323,7 @@ class TDProblem:
         self,
         theta: ArrayLike,
         episodes: int,
+        *,
         rng: np.random.Generator,
         length: int | None = None,
     ) -> FloatArray:

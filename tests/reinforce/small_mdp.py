@@ -46,7 +46,7 @@ class SmallMDP(Simulator):
         self.name, self.horizon = name, HORIZON
         self.transition, self.reward = transition, reward
 
-    def initial(self, n, rng):
+    def initial(self, n, *, rng):
         return rng.random((n, HORIZON))
 
     def _check_rows(self, rows):

@@ -59,9 +59,9 @@ def _registered():
 
 def one_by_one(policy, simulator, n, horizon, generator):
     """The same draws, one episode after the other: what the batch must give."""
-    rows = simulator.initial(n, generator)
+    rows = simulator.initial(n, rng=generator)
     blocks = -(-horizon // BLOCK)
-    noise = np.concatenate([policy.noise((BLOCK, n), generator) for _ in range(blocks)])
+    noise = np.concatenate([policy.noise((BLOCK, n), rng=generator) for _ in range(blocks)])
     episodes = []
     for e in range(n):
         observation = simulator.start(rows[e : e + 1])
@@ -155,7 +155,7 @@ def test_every_episode_counts_once_with_its_true_length(n, longest, horizon, cut
     policy = SoftmaxPolicy((2, 2), rng=rng(1))
     Seeded.steps_taken = 0
     batch = collect_episodes(policy, simulator, n, horizon=horizon, rng=rng(seed))
-    kinds = simulator.initial(n, rng(seed)) % longest
+    kinds = simulator.initial(n, rng=rng(seed)) % longest
     limit = min(horizon, cut or horizon)
     np.testing.assert_array_equal(batch.lengths, np.minimum(kinds + 1, limit))
     assert batch.n_steps == batch.lengths.sum() == Seeded.steps_taken
@@ -179,7 +179,7 @@ def test_every_episode_counts_once_with_its_true_length(n, longest, horizon, cut
 def test_short_episodes_are_not_favoured():
     """Lengths 1 and 40 with equal chance: a quota filled by early finishers would see mostly 1."""
     simulator = make_simulator("test/Seeded-v0", longest=40)
-    simulator.initial = lambda n, generator: 39 * generator.integers(2, size=n)
+    simulator.initial = lambda n, rng: 39 * rng.integers(2, size=n)
     policy = SoftmaxPolicy((2, 2), rng=rng())
     batch = collect_episodes(policy, simulator, 400, rng=rng(3))
     assert set(batch.lengths) == {1, 40}
@@ -191,7 +191,7 @@ def test_lengths_and_returns_are_those_of_gymnasiums_record():
     simulator = make_simulator("MountainCar-v0")
     policy = policy_for(simulator, (4,), rng=rng(1))
     batch = collect_episodes(policy, simulator, 2, rng=rng(2))
-    for e, seed in enumerate(simulator.initial(2, rng(2))):
+    for e, seed in enumerate(simulator.initial(2, rng=rng(2))):
         env = gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.make("MountainCar-v0"))
         env.reset(seed=int(seed))
         for action in batch.actions[slice(*batch.offsets[e : e + 2])]:
@@ -208,7 +208,7 @@ def test_raw_actions_are_kept_and_clipped_ones_are_charged():
         policy.log_std.fill_(1.0)
     batch = collect_episodes(policy, simulator, 2, horizon=5, rng=rng(2))
     assert (np.abs(batch.actions) > 1).mean() > 0.5
-    simulator.start(simulator.initial(2, rng(2)))
+    simulator.start(simulator.initial(2, rng=rng(2)))
     for t in range(5):
         raw = batch.padded(batch.actions)[:, t]
         step = simulator.step(np.clip(raw, -1, 1))
@@ -267,7 +267,7 @@ def test_a_replicate_whose_episodes_are_over_draws_no_more():
     assert batch.lengths.min() < BLOCK < batch.lengths.max()
     for s, generator in enumerate(generators):
         alone = rng(s)
-        assert simulator.initial(1, alone) % 100 + 1 == batch.lengths[s]
+        assert simulator.initial(1, rng=alone) % 100 + 1 == batch.lengths[s]
         alone.random(BLOCK * -(-int(batch.lengths[s]) // BLOCK))
         assert generator.bit_generator.state == alone.bit_generator.state
 

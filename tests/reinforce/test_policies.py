@@ -73,7 +73,7 @@ def test_a_stack_holds_the_policies_that_its_generators_make_alone(kind):
 
     stack = make([rng(s) for s in range(3)])
     observations = rng(9).normal(size=(3, 5, 4))
-    noise = stack.noise((3, 5), rng(8))
+    noise = stack.noise((3, 5), rng=rng(8))
     actions = stack.act(observations, noise)
     log_prob, entropy = stack.log_prob(observations, actions), stack.entropy(observations)
     for s in range(3):
@@ -225,7 +225,7 @@ def test_gaussian_sampling_is_mean_plus_std_times_noise(std):
     x, noise = rng(1).normal(size=(6, 4)), rng(2).normal(size=(6, 3))
     mean, deviation = (v.detach().numpy() for v in policy.mean_std(x))
     np.testing.assert_allclose(policy.act(x, noise), mean + deviation * noise, rtol=1e-13)
-    drawn = policy.noise((2000,), rng(3))
+    drawn = policy.noise((2000,), rng=rng(3))
     assert drawn.shape == (2000, 3)
     assert stats.kstest(drawn.ravel(), "norm").pvalue > 1e-4
 

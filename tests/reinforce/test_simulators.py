@@ -77,7 +77,7 @@ def left_or_right(simulator, observations, generator):
 )
 def test_classic_episodes_equal_gymnasiums_to_the_last_bit(name, n, skilled, expected):
     simulator = make_simulator(name)
-    rows = simulator.initial(n, rng(3))
+    rows = simulator.initial(n, rng=rng(3))
     observations = simulator.start(rows)
     envs = [environment(name) for _ in range(n)]
     generator = rng(4)
@@ -114,14 +114,14 @@ def test_reset_draws_what_gymnasium_draws(label):
     for seed in range(3):
         env.unwrapped.np_random = rng(seed)
         wanted, _ = env.reset()
-        got = simulator.reset(1, rng(seed))
+        got = simulator.reset(1, rng=rng(seed))
         assert got.dtype == wanted.dtype
         np.testing.assert_array_equal(got[0], wanted)
 
 
 @pytest.mark.parametrize("label", [*CLASSIC, *ROBOTS])
 def test_initial_rows_are_independent(label):
-    rows = simulator_of(label).initial(500, rng())
+    rows = simulator_of(label).initial(500, rng=rng())
     assert len(np.unique(rows)) == rows.size
     correlation = np.corrcoef(rows.T)
     assert np.abs(correlation - np.eye(len(correlation))).max() < 5 / np.sqrt(500)
@@ -145,7 +145,7 @@ def test_robots_equal_gymnasiums(label):
     n_steps = n_ends = 0
     touched = False
     while n_steps < 200:
-        rows = simulator.initial(2, generator)
+        rows = simulator.initial(2, rng=generator)
         simulator.start(rows)
         envs = [environment(label) for _ in rows]
         for env, row in zip(envs, rows, strict=True):
@@ -189,7 +189,7 @@ def test_robots_equal_gymnasiums(label):
 @pytest.mark.parametrize("height", [0.1, 0.19, 0.21, 0.99, 1.01, 1.5])
 def test_an_ant_ends_where_gymnasiums_does(label, height):
     simulator, env = simulator_of(label), environment(label)
-    row = simulator.initial(1, rng())[0]
+    row = simulator.initial(1, rng=rng())[0]
     row[2] = height
     simulator.start(row[None])
     env.reset(seed=0)
@@ -207,7 +207,7 @@ def test_an_ant_ends_where_gymnasiums_does(label, height):
 @pytest.mark.parametrize("label", ["Walker2d-v5", "Ant-v5", "Ant-v4, 111"])
 def test_health_has_gymnasiums_limits(label):
     simulator, robot = simulator_of(label), environment(label).unwrapped
-    rows = simulator.initial(1000, rng())
+    rows = simulator.initial(1000, rng=rng())
     place, tilt = (1, 2) if label == "Walker2d-v5" else (2, 3)
     rows[:, place] = rng(1).choice([0.199, 0.2, 0.201, 0.799, 0.8, 0.801, 0.999, 1, 1.001, 2], 1000)
     rows[:, tilt] = rng(2).choice([-1.01, -1, -0.99, 0, 0.99, 1, 1.01], 1000)
@@ -240,7 +240,7 @@ def test_table_of_versions(label, observations, actions, horizon, dt):
     assert simulator.observation_size == observations == env.observation_space.shape[0]
     assert simulator.action_size == actions
     assert simulator.horizon == horizon == env.spec.max_episode_steps
-    assert simulator.reset(2, rng()).shape == (2, observations)
+    assert simulator.reset(2, rng=rng()).shape == (2, observations)
     if isinstance(env.action_space, spaces.Discrete):
         assert simulator.action_kind == "discrete"
         assert env.action_space.n == actions
@@ -255,7 +255,7 @@ def test_table_of_versions(label, observations, actions, horizon, dt):
 def test_the_number_of_threads_changes_nothing(label):
     def run(threads):
         simulator, generator = simulator_of(label, threads=threads), rng(2)
-        simulator.reset(5, generator)
+        simulator.reset(5, rng=generator)
         history = []
         for _ in range(30):
             step = simulator.step(random_actions(simulator, simulator.n_running, generator))
@@ -274,7 +274,7 @@ def test_the_number_of_threads_changes_nothing(label):
 @pytest.mark.parametrize("label", [*CLASSIC, *ROBOTS])
 def test_a_dropped_episode_leaves_the_others_as_they_were(label):
     whole, part = simulator_of(label), simulator_of(label)
-    rows = whole.initial(4, rng(1))
+    rows = whole.initial(4, rng=rng(1))
     whole.start(rows)
     part.start(rows)
     keep = np.array([True, False, True, True])
@@ -292,7 +292,7 @@ def test_a_dropped_episode_leaves_the_others_as_they_were(label):
 @pytest.mark.parametrize("label", [*CLASSIC, *ROBOTS])
 def test_a_saved_state_goes_on_to_the_last_bit(label):
     simulator, generator = simulator_of(label), rng(7)
-    simulator.reset(3, generator)
+    simulator.reset(3, rng=generator)
 
     def run(simulator, seed, steps):
         generator = rng(seed)
@@ -321,12 +321,12 @@ def test_a_saved_state_goes_on_to_the_last_bit(label):
 @pytest.mark.parametrize("label", ["CartPole-v0", "HalfCheetah-v5"])
 def test_observations_are_never_written_again(label):
     simulator = simulator_of(label)
-    kept = [simulator.reset(2, rng())]
+    kept = [simulator.reset(2, rng=rng())]
     for t in range(4):
         kept.append(simulator.step(random_actions(simulator, 2, rng(t))).observations)
     copies = [array.copy() for array in kept]
     simulator.step(random_actions(simulator, 2, rng(9)))
-    simulator.reset(2, rng(1))
+    simulator.reset(2, rng=rng(1))
     for array, copy in zip(kept, copies, strict=True):
         np.testing.assert_array_equal(array, copy)
     assert all((a != b).any() for a, b in zip(kept[1:], kept[:-1], strict=True))
@@ -335,7 +335,7 @@ def test_observations_are_never_written_again(label):
 def test_control_cost_is_that_of_the_clipped_action():
     simulator = make_simulator("HalfCheetah-v5")
     for size in (1.0, 5.0, np.inf):
-        simulator.reset(1, rng())
+        simulator.reset(1, rng=rng())
         simulator.step(np.full((1, 6), size))
         assert simulator.terms["reward_ctrl"][0] == pytest.approx(-0.6)
 
@@ -348,12 +348,12 @@ def test_walkers_feet_have_the_friction_of_v5():
 def test_diverging_physics_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # MuJoCo writes a log of its own into the working directory
     simulator = make_simulator("Swimmer-v5")
-    simulator.reset(3, rng())
+    simulator.reset(3, rng=rng())
     simulator.compact(np.array([True, False, True]))
     simulator._qvel[2] = 1e300
     with pytest.raises(FloatingPointError, match=r"Swimmer-v5: .* episode 2 diverged at step 0"):
         simulator.step(np.zeros((2, 2)))
-    simulator.reset(3, rng())
+    simulator.reset(3, rng=rng())
     simulator.step(np.zeros((3, 2)))
 
 
@@ -364,7 +364,7 @@ import numpy as np
 from amgd.reinforce import make_simulator
 for name in ("HalfCheetah-v5", "Ant-v5", "CartPole-v0"):
     simulator = make_simulator(name)
-    simulator.reset(2, np.random.default_rng(0))
+    simulator.reset(2, rng=np.random.default_rng(0))
     simulator.step(np.zeros((2, simulator.action_size)) if name != "CartPole-v0" else [0, 1])
 loaded = [m for m in sys.modules if m.startswith(("gymnasium.envs.mujoco", "pygame", "imageio"))]
 assert not loaded, loaded
@@ -422,7 +422,7 @@ def _registered():
 def test_other_environments_run_as_in_gymnasium(name):
     simulator, generator = make_simulator(name), rng(1)
     assert isinstance(simulator, GymnasiumSimulator)
-    seeds = simulator.initial(3, generator)
+    seeds = simulator.initial(3, rng=generator)
     observations = simulator.start(seeds)
     envs = [gymnasium.wrappers.FlattenObservation(gymnasium.make(name)) for _ in seeds]
     for env, seed, observation in zip(envs, seeds, observations, strict=True):
@@ -446,7 +446,7 @@ def test_other_environments_run_as_in_gymnasium(name):
 
 def test_options_go_to_gymnasium_and_actions_may_start_anywhere():
     simulator = make_simulator("test/Planned-v0", start=-1, length=5, cut=2)
-    simulator.reset(3, rng())
+    simulator.reset(3, rng=rng())
     step = simulator.step([0, 1, 2])
     np.testing.assert_array_equal(step.observations[:, 0], [-1, 0, 1])
     step = simulator.step([0, 1, 2])
@@ -465,7 +465,7 @@ def test_no_time_limit_means_no_horizon():
 @pytest.mark.parametrize("fault", ["reward", "observation"])
 def test_non_finite_numbers_are_named(fault):
     simulator = make_simulator("test/Planned-v0", fault=fault)
-    simulator.reset(2, rng())
+    simulator.reset(2, rng=rng())
     simulator.compact(np.array([False, True]))
     simulator.step([0])
     match = rf"test/Planned-v0: every {fault} must be finite: episode 1 gave .* at step 2"
@@ -511,7 +511,7 @@ BAD_ACTIONS = {
 )
 def test_bad_actions_are_refused(name, actions):
     simulator = make_simulator(name)
-    simulator.reset(2, rng())
+    simulator.reset(2, rng=rng())
     with pytest.raises(ValueError, match=rf"actions of {name} must"):
         simulator.step(actions)
 
@@ -520,11 +520,11 @@ def test_bad_actions_are_refused(name, actions):
 @pytest.mark.parametrize(
     ("error", "match", "call"),
     [
-        (ValueError, "n must be at least 1", lambda s: s.reset(0, rng())),
-        (TypeError, "n must be an integer", lambda s: s.reset(True, rng())),
-        (TypeError, "n must be an integer", lambda s: s.reset(2.0, rng())),
-        (TypeError, "rng must be a Generator", lambda s: s.reset(2, 0)),
-        (TypeError, "rng must be a Generator", lambda s: s.initial(2, np.random)),
+        (ValueError, "n must be at least 1", lambda s: s.reset(0, rng=rng())),
+        (TypeError, "n must be an integer", lambda s: s.reset(True, rng=rng())),
+        (TypeError, "n must be an integer", lambda s: s.reset(2.0, rng=rng())),
+        (TypeError, "rng must be a Generator", lambda s: s.reset(2, rng=0)),
+        (TypeError, "rng must be a Generator", lambda s: s.initial(2, rng=np.random)),
         ((ValueError, TypeError), "initial must", lambda s: s.start(np.zeros((2, 3)))),
         ((ValueError, TypeError), "initial must", lambda s: s.start([["a"]])),
         ((ValueError, TypeError), "initial must", lambda s: s.start(np.full((2, 4), np.nan))),
@@ -540,7 +540,7 @@ def test_bad_calls_are_refused(name, error, match, call):
 
 def test_an_episode_that_is_over_is_not_stepped():
     simulator = make_simulator("test/Planned-v0", length=2)
-    simulator.reset(3, rng())
+    simulator.reset(3, rng=rng())
     simulator.step([0, 0, 0])
     simulator.step([0, 0, 0])
     with pytest.raises(
@@ -554,7 +554,7 @@ def test_an_episode_that_is_over_is_not_stepped():
 
 def test_states_of_others_are_refused():
     simulator = make_simulator("CartPole-v0")
-    simulator.reset(2, rng())
+    simulator.reset(2, rng=rng())
     with pytest.raises(ValueError, match=r"one of CartPole-v0: got a simulator of Acrobot-v1"):
         make_simulator("Acrobot-v1").set_state(simulator.get_state())
     with pytest.raises(NotImplementedError, match="save between batches"):

@@ -273,7 +273,7 @@ def test_sampled_system_has_the_exact_mean(goal, reward):
 def test_neu_estimate_is_the_neu_of_its_episodes():
     problem = random_problem(2, law="episode", length=6)
     theta = np.random.default_rng(0).normal(size=(2, 2, 3))
-    estimate = problem.neu_estimate(theta, 5, np.random.default_rng(9))
+    estimate = problem.neu_estimate(theta, 5, rng=np.random.default_rng(9))
     states = problem.sample_episodes(5, rng=np.random.default_rng(9), replicates=4)
     for i, index in enumerate(np.ndindex(2, 2)):
         update = np.zeros(3)
@@ -285,17 +285,17 @@ def test_neu_estimate_is_the_neu_of_its_episodes():
                 update += delta * phi / 30
         assert estimate[index] == pytest.approx(update @ update)
     assert estimate.shape == (2, 2)
-    assert problem.neu_estimate(theta[0, 0], 5, np.random.default_rng(9)).shape == ()
+    assert problem.neu_estimate(theta[0, 0], 5, rng=np.random.default_rng(9)).shape == ()
 
 
 def test_neu_estimate_exceeds_the_neu_by_the_variance():
     grid = GridWorld(4, goal="absorbing")
     problem = TDProblem.from_gridworld(grid, fourier_features(4), law="episode", length=40)
     floor = problem.neu_estimate(
-        np.tile(problem.theta_star, (4000, 1)), 10, np.random.default_rng(0)
+        np.tile(problem.theta_star, (4000, 1)), 10, rng=np.random.default_rng(0)
     )
     more = problem.neu_estimate(
-        np.tile(problem.theta_star, (4000, 1)), 40, np.random.default_rng(1)
+        np.tile(problem.theta_star, (4000, 1)), 40, rng=np.random.default_rng(1)
     )
     assert floor.mean() / more.mean() == pytest.approx(4.0, rel=0.15)
     assert more.mean() > 20 * more.std(ddof=1) / np.sqrt(4000)
@@ -500,7 +500,7 @@ def test_rows_are_divided_by_their_sum_in_every_form(kind, dtype):
             "rng must be a Generator: got int",
         ),
         (
-            lambda p, r: p.neu_estimate([0.0], 0, r, length=3),
+            lambda p, r: p.neu_estimate([0.0], 0, rng=r, length=3),
             ValueError,
             "episodes must be at least 1: got 0",
         ),
