@@ -347,3 +347,11 @@ def test_a_rate_counts_what_fails(monkeypatch, tmp_path) -> None:
     assert entry["digest"] == before != rates.digest(small), (
         "an edited right solution is measured anew"
     )
+
+
+def test_a_cell_that_only_draws_is_no_part_of_the_rates(tmp_path) -> None:
+    small = small_course.make(tmp_path)
+    text, before = small.text.read_text("utf8"), rates.digest(small)
+    for head, counts in ((f":tags: [{rates.SKIP}]\n\n", False), ("", True)):
+        small.text.write_text(f"{text}\n```{{code-cell}} ipython3\n{head}1 + 1\n```\n", "utf8")
+        assert (rates.digest(small) != before) == counts

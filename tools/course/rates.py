@@ -179,9 +179,8 @@ def first_failures(
 
 
 def digest(assignment: Assignment) -> str:
-    """Hash of all code that the rates depend on."""
-    notebook = source_notebook(assignment.text.read_text("utf8"), year=0)
-    code = [c.source for c in notebook.cells if c.cell_type == "code"]
+    """Hash of all code that the rates depend on: cells that only draw are not run."""
+    code = [source for _, _, source in _code_cells(assignment.text.read_text("utf8"))]
     code += [p.name + p.read_text("utf8") for p in assignment.wrong + assignment.right]
     return hashlib.sha256("\0".join(code).encode()).hexdigest()[:16]
 
