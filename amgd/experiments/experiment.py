@@ -348,13 +348,15 @@ def same_identity(
 
 
 def told(different: Mapping[str, tuple[Any, Any]]) -> str:
-    """Say what `same_identity` found.
+    """Say what `same_identity` found; of another kind nothing is the same.
 
     Examples
     --------
     >>> told({"lr": (0.1, 0.2)})
     'lr was 0.1, is 0.2'
     """
+    if "kind" in different:
+        different = {"kind": different["kind"]}
     return ", ".join(f"{name} was {old!r}, is {new!r}" for name, (old, new) in different.items())
 
 

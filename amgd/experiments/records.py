@@ -21,6 +21,7 @@ Plan of the module: atomic writing, tables of numbers, the record, the manifest.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import errno
 import hashlib
@@ -93,7 +94,8 @@ def write_atomic(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         if isinstance(error, OSError) and error.errno is not None:  # a full disk names no file
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
@@ -109,7 +111,7 @@ def _flush_folder(folder: Path) -> None:
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EACCES):
+        if error.errno not in (errno.EINVAL, errno.EBADF, errno.ENOTSUP, errno.EACCES):
             raise
     finally:
         os.close(handle)
@@ -219,8 +221,17 @@ class Record:
         self.surroundings: list[dict[str, Any]] = manifest["surroundings"]
         self.tuning: dict[str, dict[str, Any]] = manifest["tuning"]
         self.spec: Any = self._rebuilt(manifest["spec"]) if spec is None else spec
-        if spec is not None:
-            self._refuse_others(spec)
+        different = self._differences()
+        if different and spec is None:
+            raise RecordError(
+                f"{self.path / MANIFEST} was edited: its specification has other runs than it "
+                f"lists ({different}; expected the same); restore it from git"
+            )
+        if different:
+            raise RecordError(
+                f"{self.path} belongs to another specification: {different}; choose another name "
+                "or folder"
+            )
 
     def _rebuilt(self, plain: dict[str, Any]) -> Experiment:
         try:
@@ -238,9 +249,17 @@ class Record:
         ------
         RecordError
             If the folder holds other runs than the specification's.
+        ValueError
+            If the name of a variant cannot be that of a file.
         OSError
             If the folder cannot be written.
         """
+        for variant in spec.variants:
+            if _STEM.fullmatch(cls.stem(variant, 0)) is None:
+                raise ValueError(
+                    f"a variant's name is part of a file's: got {variant!r} (expected small "
+                    "letters, digits and _ . + -); rename it"
+                )
         path = Path(path)
         path.mkdir(parents=True, exist_ok=True)
         if not (path / MANIFEST).exists():
@@ -257,18 +276,14 @@ class Record:
             record.save()
         return record
 
-    def _refuse_others(self, spec: Experiment) -> None:
-        """Refuse a specification whose runs are not those that are recorded under their names."""
-        for name, possible in possible_identities(spec).items():
-            if name not in self.identities:
-                continue
-            recorded, defaults = self.identities[name], spec.defaults()
+    def _differences(self) -> str:
+        """Say which runs of the specification are not those that are recorded under their names."""
+        for name, possible in possible_identities(self.spec).items():
+            recorded, defaults = self.identities.get(name, possible[0]), self.spec.defaults()
             differences = [same_identity(recorded, one, defaults) for one in possible]
             if all(differences):
-                raise RecordError(
-                    f"{self.path} belongs to another specification: {name} was run with another "
-                    f"one ({told(min(differences, key=len))}); choose another name or folder"
-                )
+                return f"{name} was run with another one: {told(min(differences, key=len))}"
+        return ""
 
     @staticmethod
     def stem(variant: str, seed: int) -> str:
@@ -308,7 +323,9 @@ class Record:
             The `surroundings` of the processes that ran it; default is this one.
         """
         stem, content = self.stem(variant, seed), _to_csv(columns)
-        numbers = [self._place(place) for place in (places or [surroundings()])]
+        numbers = [
+            self._place(place) for place in (places or [surroundings(self.spec.environment)])
+        ]
         write_atomic(self.path / f"{stem}.csv", content)
         if variant not in self.identities:
             found = self.spec.identity(variant) if identity is None else identity
@@ -486,7 +503,8 @@ class Record:
         # One that diverged at once has no columns.
         alike = [tables[seed] for seed in kept] or [max(tables.values(), key=len)]
         names = [name for name in alike[0] if all(name in table for table in alike)]
-        check.choice("column", column, tuple(names))
+        if kept or len(names) > 1:  # runs that all diverged in their first row have no columns
+            check.choice("column", column, tuple(names))
         k = alike[0][names[0]] if kept else np.zeros(0, dtype=np.int64)
         for seed in kept:
             if not np.array_equal(tables[seed][names[0]], k):
@@ -554,7 +572,7 @@ def _read_manifest(path: Path) -> dict[str, Any]:
                 f"{file} has format {manifest['format']!r}: expected {FORMAT}; `amgd repair` "
                 "rewrites an older one, a newer one is read by the version of amgd that wrote it"
             )
-        _check_manifest(manifest)
+        check_manifest(manifest)
     except FileNotFoundError:
         raise RecordError(
             f"no record in {path}: got no {MANIFEST} (expected one); `amgd run` makes it"
@@ -582,13 +600,35 @@ _FILE: dict[str, tuple[type, ...]] = {
     "diverged": (str, type(None)),
 }
 _TUNING: dict[str, tuple[type, ...]] = {"tried": (list,), "areas": (list,), "best": (str,)}
+_PLACE: dict[str, tuple[type, ...]] = {
+    "revision": (str,),
+    "python": (str,),
+    "system": (str,),
+    "processor": (str,),
+    "versions": (dict,),
+}
 _STEM = re.compile(r"[a-z0-9_.+-]+-seed\d\d+")  # no way out of the folder
 
 
-def _check_manifest(manifest: Any) -> None:
+def check_place(place: Any) -> None:
+    """Raise ValueError for surroundings that lack what every version wrote down, or hold no words.
+
+    Examples
+    --------
+    >>> check_place(surroundings())
+    """
+    _check_types("surroundings", [place], (dict,))
+    _check_table("an entry of surroundings", {key: place.get(key) for key in _PLACE}, _PLACE)
+    for key, value in place.items():
+        words = value.values() if isinstance(value, dict) else [value]
+        _check_types(f"{key} of surroundings", words, (str, type(None)))
+
+
+def check_manifest(manifest: Any) -> None:
     """Raise ValueError for anything that reading a record would trip over."""
     _check_table("it", manifest, _MANIFEST)
-    _check_types("surroundings", manifest["surroundings"], (dict,))
+    for place in manifest["surroundings"]:
+        check_place(place)
     _check_types("identities", manifest["identities"].values(), (dict,))
     for stem, entry in manifest["files"].items():
         if _STEM.fullmatch(stem) is None:
@@ -608,8 +648,12 @@ def _check_manifest(manifest: Any) -> None:
         _check_table(f"tuning of {variant}", grid, _TUNING)
         _check_types("tried", grid["tried"], (str,))
         _check_types("areas", grid["areas"], (float, int, type(None)))
-        if len(grid["tried"]) != len(grid["areas"]) or grid["best"] not in grid["tried"]:
-            raise ValueError(f"got {grid} for {variant} (expected an area for each, one the best)")
+        areas = tuple(np.inf if area is None else area for area in grid["areas"])
+        fit = len(grid["tried"]) == len(areas) > 0
+        if not fit or grid["best"] != Tuning(tuple(grid["tried"]), areas).best:
+            raise ValueError(
+                f"got {grid} for {variant} (expected an area for each, and the smallest as the best)"
+            )
 
 
 def _check_table(name: str, table: Any, kinds: Mapping[str, tuple[type, ...]]) -> None:

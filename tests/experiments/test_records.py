@@ -6,10 +6,10 @@ import hashlib
 import json
 import math
 import os
-import shutil
+import stat
 import subprocess
 import sys
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,8 +17,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from amgd.experiments.checkpoints import write_checkpoint
+from amgd.experiments.experiment import Tuning, plain_hash
 from amgd.experiments.named import named
-from amgd.experiments.records import Record, RecordError, surroundings, write_atomic
+from amgd.experiments.provenance import changes, surroundings
+from amgd.experiments.records import FORMAT, Record, RecordError, write_atomic
 
 SPEC = named("figure1-grid10", "smoke")
 PLACE = {
@@ -32,7 +35,7 @@ PLACE = {
 
 def add(record, variant="plain", seed=0, rows=3, **options):
     columns = {"episode": np.arange(rows), "neu": np.linspace(1.0, 0.1, rows) + seed}
-    record.add(variant, seed, columns, 0.5, where=PLACE, **options)
+    record.add(variant, seed, columns, 0.5, places=[PLACE], **options)
 
 
 @pytest.fixture
@@ -41,7 +44,7 @@ def record(tmp_path):
     made = Record.create(tmp_path / "mine", SPEC)
     for seed in range(2):
         add(made, seed=seed)
-    made.set_tuning("tuned", ["0.1", "0.3"], [2.0, np.inf])
+    made.set_tuning("tuned", Tuning(("0.1", "0.3"), (2.0, np.inf)))
     return made
 
 
@@ -99,7 +102,7 @@ def test_numbers_keep_their_bits(tmp_path, values):
 @given(values=arrays(np.float64, st.integers(0, 20), elements=st.floats(allow_nan=False)))
 def test_any_numbers_keep_their_bits(tmp_path, values):
     record = Record.create(tmp_path / "any", SPEC)
-    record.add("plain", 0, {"episode": np.arange(len(values)), "neu": values}, 0.0, where=PLACE)
+    record.add("plain", 0, {"episode": np.arange(len(values)), "neu": values}, 0.0, places=[PLACE])
     read = record.read("plain", 0)["neu"]
     np.testing.assert_array_equal(read.view(np.int64), values.view(np.int64))
 
@@ -129,9 +132,10 @@ def test_a_record_is_read_as_it_was_written(record):
     assert not again.has("plain", 2)
     assert again.digest == record.digest
     assert again.seconds == 1.0
-    assert not again.complete
     assert again.tuning == {"tuned": {"tried": ["0.1", "0.3"], "areas": [2.0, None], "best": "0.1"}}
     assert again.surroundings == [PLACE]
+    assert again.places("plain-seed01") == [PLACE]
+    assert again.identities == {"plain": SPEC.identity("plain")}
     curves = again.curves("plain", "neu")
     assert curves.seeds == (0, 1)
     np.testing.assert_array_equal(curves.k, [0, 1, 2])
@@ -139,25 +143,32 @@ def test_a_record_is_read_as_it_was_written(record):
     again.verify()
 
 
-def test_the_digest_knows_the_numbers_alone(tmp_path):
-    """Order, times and places do not matter; a bit of a number does."""
+def test_the_digest_knows_numbers_and_what_decides_them(tmp_path):
+    """Order, times and places do not matter; a bit of a number does, and so does the tuning."""
     one, two, three = (Record.create(tmp_path / name, SPEC) for name in "abc")
     columns = {"episode": np.arange(2), "neu": np.array([1.0, 2.0])}
     for seed in (0, 1):
-        one.add("plain", seed, columns, 1.0, where=PLACE)
+        one.add("plain", seed, columns, 1.0, places=[PLACE])
     for seed in (1, 0):
-        two.add("plain", seed, columns, 2.0, where=PLACE | {"processor": "another"})
+        two.add("plain", seed, columns, 2.0, places=[PLACE | {"processor": "another"}])
     three.add("plain", 0, columns, 1.0)
     three.add("plain", 1, columns | {"neu": np.array([1.0, np.nextafter(2.0, 3.0)])}, 1.0)
     assert one.digest == two.digest != three.digest
+    two.set_tuning("tuned", Tuning(("0.1", "0.3"), (1.0, 2.0)))
+    assert one.digest != two.digest == Record(two.path).digest
+    four = Record.create(tmp_path / "d", replace(SPEC, discount=0.8))
+    for seed in (0, 1):
+        four.add("plain", seed, columns, 1.0)
+    assert four.digest not in (one.digest, two.digest)
 
 
 def test_diverged_runs_have_no_curve(tmp_path):
     record = Record.create(tmp_path, SPEC)
     # The one that diverged at once has no columns but the first.
     record.add("plain", 0, {"episode": np.arange(0)}, 0.1, diverged="in episode 1")
-    with pytest.raises(ValueError, match="column must be one of 'episode'"):
-        record.curves("plain", "neu")
+    nothing = record.curves("plain", "neu")
+    assert nothing.seeds == ()
+    assert nothing.diverged == {0: "in episode 1"}
     add(record, seed=1, rows=2, diverged="in episode 30")
     alone = record.curves("plain", "neu")
     assert alone.seeds == ()
@@ -180,23 +191,29 @@ def test_what_is_not_there_is_told(record):
         record.curves("plain", "x")
 
 
-def test_surroundings_are_what_a_manifest_accepts(tmp_path):
-    record = Record.create(tmp_path, SPEC)
+@pytest.mark.parametrize("name", ["figure1-grid10", "figure2-cartpole"])
+def test_surroundings_are_what_a_manifest_accepts(tmp_path, name):
+    """Those of a run in this process, with the environment that it depends on."""
+    spec = named(name, "smoke")
+    record = Record.create(tmp_path, spec)
     record.add("plain", 0, {"episode": np.arange(1)}, 0.0)
-    assert Record(tmp_path).surroundings == [surroundings()]
+    assert Record(tmp_path).surroundings == [surroundings(spec.environment)]
 
 
 # --- another one's folder -------------------------------------------------------------------------
 def test_another_kind_of_experiment_is_refused_without_a_list_of_all_fields(record):
-    with pytest.raises(RecordError, match=r"they differ in kind: gridworld there\)"):
+    words = r"plain was run with another one: kind was 'gridworld', is 'reinforce'; choose"
+    with pytest.raises(RecordError, match=words):
         Record.create(record.path, named("figure2-cartpole", "smoke"))
 
 
 def test_another_specification_is_refused(record):
     other = named("figure1-grid10", "paper")
     before = files(record.path)
-    with pytest.raises(RecordError, match=r"belongs to another specification: got .*n: 4 there"):
-        Record.create(record.path, other)
+    words = r"belongs to another specification: plain .*: episodes was 40, is 1000, n was 4, is 10;"
+    for look in (Record.create, Record):
+        with pytest.raises(RecordError, match=words):
+            look(record.path, other)
     assert files(record.path) == before
 
 
@@ -247,7 +264,7 @@ def test_a_missing_table_is_named(record):
 
 def test_an_extra_table_is_named(record):
     (record.path / "plain-seed02.csv").write_text("episode,neu\n")
-    with pytest.raises(RecordError, match=r"plain-seed02.csv is not in the manifest: got .*delete"):
+    with pytest.raises(RecordError, match=r"plain-seed02.csv is not in the manifest: got .*repair"):
         record.verify()
     record.verify(unlisted=False)  # a kill between the two writes leaves it
 
@@ -298,6 +315,16 @@ def edit(*keys, value):
     return apply
 
 
+def rehashed(key, value):
+    """Return a function that sets an entry of the specification, and its hash."""
+
+    def apply(data):
+        data["spec"][key] = value
+        data["hash"] = plain_hash(data["spec"])
+
+    return apply
+
+
 ENTRY = ("files", "plain-seed00")
 
 
@@ -305,15 +332,27 @@ ENTRY = ("files", "plain-seed00")
     ("change", "words"),
     [
         (edit("extra", value=1), "expected a table with"),
-        (edit("format", value=2), "has format 2: expected 1; read it with the version"),
-        (edit("format", value="1"), "format of it has got '1'"),
-        (edit("format", value=True), "format of it has got True"),
-        (edit("hash", value="0" * 64), "was edited, or written by another version"),
+        (
+            edit("format", value=FORMAT + 1),
+            "has format 3: expected 2; .* by the version of amgd that",
+        ),
+        (edit("format", value=1), "has format 1: expected 2; `amgd repair` rewrites an older one"),
+        (edit("format", value="2"), "has format '2'"),
+        (edit("format", value=True), "has format True"),
+        (edit("format", value=2.0), "format of it has got 2.0"),
+        (edit("hash", value="0" * 64), r"was edited: got a specification with hash .*restore it"),
         (edit("hash", value=None), "hash of it has got None"),
         (edit("spec", value=[]), "spec of it has got"),
-        (edit("spec", "n", value=5), "was edited, or written by another version"),
-        (edit("spec", "n", value=-5), "specification that this version refuses: n must"),
-        (edit("spec", "new", value=5), "specification that this version refuses: .*no field 'new'"),
+        (edit("spec", "n", value=5), "was edited: got a specification with hash"),
+        (rehashed("n", 5), "was edited: its specification has other runs .*: n was 4, is 5"),
+        (rehashed("n", -5), "specification that this version refuses: n must"),
+        (rehashed("new", 5), "specification that this version refuses: .*no field 'new'"),
+        (rehashed("kind", "mine"), "specification that this version refuses: kind must be one of"),
+        (edit("identities", value=[]), "identities of it has got"),
+        (edit("identities", value={}), "a run plain-seed00 without an identity"),
+        (edit("identities", "plain", value=None), "identities has got None"),
+        (edit("identities", "plain", "rate", value=1.0), r"has other runs .*: rate was 1.0, is 0"),
+        (edit("identities", "plain", "more", value=1.0), r"has other runs .*: more was 1.0, is N"),
         (edit("files", value=[]), "files of it has got"),
         (edit("files", "../../etc/passwd", value={}), r"got a run '../../etc/passwd'"),
         (edit("files", "plain-seed0", value={}), "got a run 'plain-seed0'"),
@@ -330,17 +369,28 @@ ENTRY = ("files", "plain-seed00")
         (edit(*ENTRY, "seconds", value=float("inf")), "got inf seconds"),
         (edit(*ENTRY, "finished", value=5), "finished of plain-seed00 has got 5"),
         (edit(*ENTRY, "diverged", value=False), "diverged of plain-seed00 has got False"),
-        (edit(*ENTRY, "surroundings", value=1), "in surroundings 1 for plain-seed00"),
-        (edit(*ENTRY, "surroundings", value=-1), "in surroundings -1 for plain-seed00"),
-        (edit("surroundings", 0, value="here"), "an entry of surroundings has got str"),
+        (edit(*ENTRY, "surroundings", value=0), "surroundings of plain-seed00 has got 0"),
+        (edit(*ENTRY, "surroundings", value=[]), r"in surroundings \[\] for plain-seed00"),
+        (edit(*ENTRY, "surroundings", value=[0, 1]), r"in surroundings \[0, 1\] for plain-seed00"),
+        (edit(*ENTRY, "surroundings", value=[-1]), r"in surroundings \[-1\] for plain-seed00"),
+        (edit(*ENTRY, "surroundings", value=[False]), "surroundings has got False"),
+        (edit("surroundings", 0, value="here"), "surroundings has got 'here'"),
+        (edit("surroundings", 0, value={}), "revision of an entry of surroundings has got None"),
         (edit("surroundings", 0, "versions", value=[]), "versions of an entry of surroundings"),
-        (edit("surroundings", 0, "versions", "numpy", value=2), "versions has got 2"),
+        (edit("surroundings", 0, "more", value=2), "more of surroundings has got 2"),
+        (
+            edit("surroundings", 0, "versions", "numpy", value=2),
+            "versions of surroundings has got 2",
+        ),
         (edit("tuning", value=None), "tuning of it has got None"),
         (edit("tuning", "tuned", value=[]), "tuning of tuned has got list"),
         (edit("tuning", "tuned", "tried", 0, value=0.1), "tried has got 0.1"),
         (edit("tuning", "tuned", "areas", 0, value="2"), "areas has got '2'"),
         (edit("tuning", "tuned", "areas", value=[1.0]), "expected an area for each"),
-        (edit("tuning", "tuned", "best", value="9"), "one the best"),
+        (edit("tuning", "tuned", "areas", value=[1.0] * 3), "expected an area for each"),
+        (edit("tuning", "tuned", "best", value="9"), "the smallest as the best"),
+        (edit("tuning", "tuned", "best", value="0.3"), "the smallest as the best"),
+        (edit("tuning", "tuned", value={"tried": [], "areas": [], "best": ""}), "an area for each"),
     ],
 )
 def test_an_edited_manifest_is_named(record, change, words):
@@ -392,7 +442,8 @@ def look(path):
     found = Record(path)
     found.verify()
     assert isinstance(found.digest, str)
-    assert isinstance(found.complete, bool)
+    for stem in found.files:
+        assert not changes(found.places(stem)[0], found.places(stem)[-1]).program
     assert found.seconds >= 0
     for variant in found.spec.variants:
         if found.seeds(variant):
@@ -452,7 +503,7 @@ def failing(error, at):
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EACCES])
-@pytest.mark.parametrize("function", ["tempfile.mkstemp", "os.fsync", "os.replace", "os.fchmod"])
+@pytest.mark.parametrize("function", ["builtins.open", "os.fsync", "os.replace"])
 @pytest.mark.parametrize("at", [0, 1], ids=["the table", "the manifest"])
 def test_a_write_that_fails_loses_nothing(record, monkeypatch, error, function, at):
     before = files(record.path)
@@ -530,31 +581,53 @@ def test_an_interrupted_write_leaves_no_rubbish(tmp_path, monkeypatch, error, af
     assert files(tmp_path) == {"a.txt": b"two" if after else b"one"}
 
 
-def test_files_can_be_read_by_others(tmp_path):
-    write_atomic(tmp_path / "a", b"")
-    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o644
+@pytest.mark.parametrize(("umask", "rights"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_files_have_the_rights_that_the_umask_leaves(tmp_path, umask, rights):
+    before = os.umask(umask)
+    try:
+        add(Record.create(tmp_path / "mine", SPEC))
+        write_checkpoint(tmp_path / "mine" / "plain-seed01.pt", {"state": {}})
+    finally:
+        os.umask(before)
+    found = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "mine").iterdir()}
+    names = ("manifest.json", "plain-seed00.csv", "plain-seed01.pt")
+    assert found == dict.fromkeys(names, rights)
+
+
+FSYNC = os.fsync
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.EBADF, errno.ENOTSUP, errno.EACCES])
+@pytest.mark.parametrize("function", ["open", "fsync"])
+def test_a_folder_that_cannot_be_flushed_is_tolerated(tmp_path, monkeypatch, number, function):
+    """As on some network file systems; its files are flushed all the same."""
+    flushed = []
+
+    def refused(what, *rest):
+        if function == "open" or stat.S_ISDIR(os.fstat(what).st_mode):
+            raise OSError(number, os.strerror(number))
+        flushed.append(what)
+        FSYNC(what)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, function, refused)
+        write_atomic(tmp_path / "a", b"one")
+    assert (tmp_path / "a").read_bytes() == b"one"
+    assert len(flushed) == (function == "fsync")
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC])
+def test_a_folder_whose_flush_fails_is_told(tmp_path, monkeypatch, number):
+    def fails(handle):
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(number, os.strerror(number))
+        FSYNC(handle)
+
+    monkeypatch.setattr(os, "fsync", fails)
+    with pytest.raises(OSError, match=os.strerror(number)):
+        write_atomic(tmp_path / "a", b"one")
 
 
 def test_writing_beside_a_missing_folder_names_the_file(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"a.txt"):
         write_atomic(tmp_path / "missing" / "a.txt", b"")
-
-
-def test_a_revision_is_that_of_this_package_alone(tmp_path):
-    """Installed inside of some other repository, the package does not claim its commit."""
-    copy = tmp_path / "site"
-    source = Path(sys.modules["amgd"].__file__).parent
-    shutil.copytree(source, copy / "amgd", ignore=shutil.ignore_patterns("__pycache__"))
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    text = "import amgd.experiments.records as r; print(r.__file__, r.surroundings()['revision'])"
-    done = subprocess.run(
-        [sys.executable, "-c", text],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(copy)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    where, revision = done.stdout.strip().split(" ", 1)
-    assert where.startswith(str(copy))
-    assert revision == "not a git checkout"
