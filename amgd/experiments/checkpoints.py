@@ -14,7 +14,7 @@ Plan of the module: files, the checkpoints of a task.
 from __future__ import annotations
 
 import io
-import json
+import operator
 import time
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ from typing import Any
 from amgd import _checks as check
 from amgd.experiments.experiment import same_identity, told
 from amgd.experiments.provenance import changes, surroundings
-from amgd.experiments.records import Record, RecordError, write_atomic
+from amgd.experiments.records import Record, RecordError, check_place, write_atomic
 
 __all__ = ["CHANGED", "CHECKPOINTS", "NO_CHECKPOINTS", "Checkpoints", "read_checkpoint"]
 
@@ -63,7 +63,7 @@ def read_checkpoint(path: Path) -> dict[str, Any] | None:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "plain-seed00.pt"
-    ...     content = {"identity": "{}", "rows": 7, "places": [], "state": {"k": 7}}
+    ...     content = {"owner": {}, "rows": 7, "places": [surroundings()], "state": {"k": 7}}
     ...     write_checkpoint(path, content)
     ...     read_checkpoint(path)["state"]
     {'k': 7}
@@ -80,13 +80,31 @@ def read_checkpoint(path: Path) -> dict[str, Any] | None:
         if broken is not None:
             raise zipfile.BadZipFile(f"its part {broken} has a wrong checksum")
         content.seek(0)
-        found = dict(torch.load(content, weights_only=True))
-        return {name: found[name] for name in ("identity", "rows", "places", "state")}
+        found = torch.load(content, weights_only=True)
+        for place in [*found["places"], found["places"][-1]]:
+            check_place(place)
+        return {
+            "owner": dict(found["owner"]),
+            "rows": operator.index(found["rows"]),
+            "places": list(found["places"]),
+            "state": dict(found["state"]),
+        }
     except Exception as error:  # there is no end to the ways in which a torn archive fails
         raise RecordError(
             f"the checkpoint {path} is torn or edited: {error}; `amgd repair` moves it aside, and "
             "the run starts anew; the runs that are finished stay"
         ) from error
+
+
+def owner(stem: str, identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Return to what a checkpoint belongs: one run, and what decides its bits.
+
+    Examples
+    --------
+    >>> owner("plain-seed00", {"kind": "gridworld"})
+    {'kind': 'gridworld', 'run': 'plain-seed00'}
+    """
+    return {**identity, "run": stem}
 
 
 # --- the checkpoints of a task --------------------------------------------------------------------
@@ -131,14 +149,33 @@ class Checkpoints:
         self._places: dict[int, list[dict[str, Any]]] = {}
         self._saved = time.monotonic()
 
-    def path(self, seed: int) -> Path:
-        """Return the file of a run."""
-        assert self.folder is not None
-        return self.folder / f"{Record.stem(self.name, seed)}.pt"
-
     def places(self, seed: int) -> list[dict[str, Any]]:
         """Return where a run takes place, and where its earlier parts did."""
         return [*self._places.get(seed, []), self._here]
+
+    def rows(self, seed: int) -> int:
+        """Return how many rows of a run are in its checkpoint, wherever that was made.
+
+        Raises
+        ------
+        RecordError
+            If the file is torn or edited, or is of another run.
+        """
+        found = self._own(seed)
+        return 0 if found is None else int(found["rows"])
+
+    def _own(self, seed: int) -> dict[str, Any] | None:
+        stem = Record.stem(self.name, seed)
+        found = None if self.folder is None else read_checkpoint(self.folder / f"{stem}.pt")
+        if found is None:
+            return None
+        other = same_identity(found["owner"], owner(stem, self._identity), self._defaults)
+        if other:
+            raise RecordError(
+                f"the checkpoint {self.folder}/{stem}.pt belongs to another run: {told(other)}; "
+                "`amgd repair` moves it aside, and the run starts anew"
+            )
+        return found
 
     def load(self, seed: int) -> Any:
         """Return the state of a run, or None if it has no checkpoint.
@@ -148,22 +185,17 @@ class Checkpoints:
         RecordError
             If the file is torn or edited, or is of another run or from elsewhere.
         """
-        found = None if self.folder is None else read_checkpoint(self.path(seed))
+        found = self._own(seed)
         if found is None:
             return None
-        other = same_identity(json.loads(found["identity"]), self._identity, self._defaults)
-        if other:
-            raise RecordError(
-                f"the checkpoint {self.path(seed)} belongs to a run of another specification: "
-                f"{told(other)}; `amgd repair` moves it aside, and the run starts anew"
-            )
         found_changes = changes(found["places"][-1], self._here)
         different = [*found_changes.place, *found_changes.program]
         if different and self.changed == "restart":
             return None
         if different and self.changed == "refuse":
             raise RecordError(
-                f"the checkpoint {self.path(seed)} was made elsewhere: {'; '.join(different)} "
+                f"the checkpoint {self.folder}/{Record.stem(self.name, seed)}.pt was made "
+                f"elsewhere: {'; '.join(different)} "
                 f"(expected no change within a run of {found['rows']} rows so far); "
                 "--restart-changed starts such runs anew, --accept-changed goes on and records both"
             )
@@ -177,9 +209,10 @@ class Checkpoints:
         if self.folder is None or time.monotonic() - self._saved < self.seconds:
             return
         for seed, state in zip(seeds, states(), strict=True):
-            content = {"identity": json.dumps(self._identity), "rows": rows}
+            stem = Record.stem(self.name, seed)
+            content = {"owner": owner(stem, self._identity), "rows": rows}
             content |= {"places": self.places(seed), "state": state}
-            write_checkpoint(self.path(seed), content)
+            write_checkpoint(self.folder / f"{stem}.pt", content)
         self._saved = time.monotonic()
 
 

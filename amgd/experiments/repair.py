@@ -18,13 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from amgd.experiments import runner
-from amgd.experiments.checkpoints import CHECKPOINTS, read_checkpoint
+from amgd.experiments.checkpoints import CHECKPOINTS, owner, read_checkpoint
 from amgd.experiments.experiment import Experiment, from_plain, plain_hash, same_identity, told
+from amgd.experiments.progress import planned_rows
 from amgd.experiments.records import (
     FORMAT,
     MANIFEST,
     Record,
     RecordError,
+    check_manifest,
     possible_identities,
     tuning_name,
     write_atomic,
@@ -80,19 +82,23 @@ def repair(path: Path | str) -> tuple[Record, list[str], list[str]]:
     record = Record(folder)
     for file in sorted(folder.glob("*.csv")):
         if file.stem not in record.files:
-            _set_aside(file)
+            _set_aside(file, f"unlisted-{file.name}")
             done.append(f"{file.name} is set aside: no run has finished it")
-    lost = []
+    missing = []
     for stem in list(record.files):
         try:
             record.verify_run(stem)
         except RecordError:
-            lost.append(stem)
             file = folder / f"{stem}.csv"
+            how = "set aside" if file.exists() else "missing"
             if file.exists():
                 _set_aside(file)
+            missing.append(stem)
             record.forget(stem)
-            done.append(f"{file.name} is set aside: its run is taken out")
+            done.append(f"{file.name} is {how}: its run is taken out")
+    # Those of an earlier repair among them, which may have been killed before it ran them again.
+    aside = [file.stem for file in (folder / SET_ASIDE).glob("*.csv")]
+    lost = sorted({*missing, *aside} - set(record.files))
     return record, done + _repair_checkpoints(record), lost
 
 
@@ -114,16 +120,11 @@ def recompute(
     -------
     Record
     """
-    record = Record(path, spec)
+    only = set(lost)
     for variant in spec.variants:
-        seeds = [
-            seed
-            for seed in range(spec.seeds)
-            if record.has(variant, seed) or Record.stem(variant, seed) in lost
-        ]
-        if seeds:
-            record = runner.record(spec, path, variants=[variant], seeds=seeds, jobs=jobs)
-    return record
+        if only & planned_rows(spec, [variant], range(spec.seeds)).keys():
+            only |= planned_rows(spec, [variant], []).keys()  # its grid
+    return runner.record(spec, path, jobs=jobs, only=only)
 
 
 def _repair_checkpoints(record: Record) -> list[str]:
@@ -132,12 +133,15 @@ def _repair_checkpoints(record: Record) -> list[str]:
     for file in sorted((record.path / CHECKPOINTS).glob("*.pt")):
         name = file.stem.rpartition("-seed")[0]
         try:
-            found = json.loads((read_checkpoint(file) or {})["identity"])
+            found = read_checkpoint(file)
         except RecordError:
             why = "it is torn"
         else:
-            known = possible.get(name, [])
-            same = any(not same_identity(found, one, record.spec.defaults()) for one in known)
+            known = [owner(file.stem, one) for one in possible.get(name, [])]
+            defaults = record.spec.defaults()
+            same = found is None or not all(
+                same_identity(found["owner"], one, defaults) for one in known
+            )
             why = "" if same else "it is of another run"
         if why:
             _set_aside(file)
@@ -145,13 +149,14 @@ def _repair_checkpoints(record: Record) -> list[str]:
     return done
 
 
-def _set_aside(file: Path) -> None:
+def _set_aside(file: Path, name: str | None = None) -> None:
     """Move a file to the folder for such, under a name that is free."""
     folder = (file.parent.parent if file.suffix == ".pt" else file.parent) / SET_ASIDE
     folder.mkdir(exist_ok=True)
-    target, number = folder / file.name, 1
+    target = wanted = folder / (name or file.name)
+    number = 1
     while target.exists():
-        target, number = folder / f"{file.stem}.{number}{file.suffix}", number + 1
+        target, number = wanted.with_name(f"{wanted.name}.{number}"), number + 1
     shutil.move(file, target)
 
 
@@ -160,10 +165,28 @@ def _upgrade(folder: Path) -> bool:
     """Rewrite a manifest of format 1, which has a specification in the place of identities."""
     try:
         old = json.loads((folder / MANIFEST).read_text(encoding="utf8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False  # `Record` says what is wrong
     if not isinstance(old, dict) or old.get("format") != 1:
         return False
+    try:
+        if plain_hash(old["spec"]) != old["hash"]:
+            raise ValueError("got a specification that does not have its hash")
+        new, unknown = _format_2(old)
+        check_manifest(new)
+    except (LookupError, ValueError, TypeError, AttributeError) as error:
+        raise RecordError(
+            f"{folder / MANIFEST} is torn or edited: {error}; restore it from git"
+        ) from error
+    for file in (folder / f"{stem}.csv" for stem in unknown):
+        if file.exists():
+            _set_aside(file)
+    write_manifest(folder, new)
+    return True
+
+
+def _format_2(old: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return a manifest of format 1 in format 2, and the runs whose rate is lost with their tuning."""
     spec = from_plain(_renamed(old["spec"]))
     identities = {}
     for variant in spec.variants:
@@ -173,23 +196,24 @@ def _upgrade(folder: Path) -> bool:
         best = rates.get(old["tuning"].get(variant, {}).get("best", ""))
         if best is not None or not rates:
             identities[variant] = spec.identity(variant, best)
-    names = {stem.rpartition("-seed")[0] for stem in old["files"]}
+    names = {stem: stem.rpartition("-seed")[0] for stem in old["files"]}
+    unknown = [stem for stem, name in names.items() if name not in identities]
     files = {
         stem: entry | {"surroundings": [entry["surroundings"]]}
         for stem, entry in old["files"].items()
+        if stem not in unknown
     }
     plain = spec.to_plain()
     new = {
         "format": FORMAT,
         "hash": plain_hash(plain),
         "spec": plain,
-        "identities": {name: identities[name] for name in sorted(names)},
+        "identities": {name: identities[name] for name in sorted({names[stem] for stem in files})},
         "tuning": old["tuning"],
         "surroundings": old["surroundings"],
         "files": files,
     }
-    write_manifest(folder, new)
-    return True
+    return new, unknown
 
 
 def _renamed(spec: dict[str, Any]) -> dict[str, Any]:
@@ -242,41 +266,59 @@ def merge(
     records = [Record(source) for source in sources]
     if not records:
         raise ValueError("sources is empty: got no record (expected one or more); name some")
+    target = Path(path)
+    if (target / MANIFEST).exists():
+        records.insert(0, Record(target))
+    first = records[0].spec if spec is None else spec
+    for record in records:
+        if record.spec.kind != first.kind:
+            raise RecordError(
+                f"{record.path} is of the kind {record.spec.kind!r} (expected {first.kind!r}); "
+                "merge records of one experiment"
+            )
+    if spec is None:
+        spec = first.widened([record.spec for record in records])
+    records = [Record(record.path, spec) for record in records]  # it refuses those with other runs
     for record in records:
         record.verify(unlisted=False)
-    target = Path(path)
-    if spec is None:
-        spec = Record(target).spec if (target / MANIFEST).exists() else records[0].spec
-        spec = spec.widened([record.spec for record in records])
+    _refuse_conflicts(records)
     whole = Record.create(target, spec)
     for record in records:
         _copy(record, whole)
+    for variant in spec.variants:
+        runner.settle(whole, variant)
     return whole
+
+
+def _refuse_conflicts(records: Sequence[Record]) -> None:
+    """Refuse records that have different runs of one name."""
+    variants: dict[str, Record] = {}
+    runs: dict[str, Record] = {}
+    for record in records:
+        for name, identity in record.identities.items():
+            other = variants.setdefault(name, record)
+            different = same_identity(other.identities[name], identity, record.spec.defaults())
+            if different:
+                raise RecordError(
+                    f"{record.path} has other runs of {name} than {other.path}: {told(different)} "
+                    "(expected the same); merge records of one experiment"
+                )
+        for stem, entry in record.files.items():
+            other = runs.setdefault(stem, record)
+            if other.files[stem]["sha256"] != entry["sha256"]:
+                raise RecordError(
+                    f"{stem} differs in {record.path} and {other.path} (expected one of them, or "
+                    "equal ones); `amgd check` says which can be had again"
+                )
 
 
 def _copy(record: Record, whole: Record) -> None:
     """Copy the runs of one record that the other lacks."""
     for stem, entry in record.files.items():
-        name = stem.rpartition("-seed")[0]
-        if name in whole.identities:
-            other = same_identity(
-                whole.identities[name], record.identities[name], record.spec.defaults()
-            )
-            if other:
-                raise RecordError(
-                    f"{record.path} has other runs of {name} than {whole.path}: {told(other)} "
-                    "(expected the same); merge records of one experiment"
-                )
-        if stem in whole.files:
-            if whole.files[stem]["sha256"] != entry["sha256"]:
-                raise RecordError(
-                    f"{stem} differs in {record.path} and {whole.path} (expected one of them, or "
-                    "equal ones); `amgd check` says which can be had again"
-                )
-            continue
-        content = (record.path / f"{stem}.csv").read_bytes()
-        write_atomic(whole.path / f"{stem}.csv", content)
-        whole.adopt(stem, entry, record.identities[name], record.places(stem))
-    for variant, tuning in record.tuning.items():
-        whole.tuning.setdefault(variant, tuning)
+        if stem not in whole.files:
+            content = (record.path / f"{stem}.csv").read_bytes()
+            write_atomic(whole.path / f"{stem}.csv", content)
+            name = stem.rpartition("-seed")[0]
+            whole.adopt(stem, entry, record.identities[name], record.places(stem))
+    whole.tuning = record.tuning | whole.tuning
     whole.save()

@@ -22,9 +22,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import socket
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -86,7 +86,11 @@ class Task:
 
 
 def tasks_for(
-    record: Record, variants: Sequence[str], seeds: Sequence[int], workers: int = 1
+    record: Record,
+    variants: Sequence[str],
+    seeds: Sequence[int],
+    workers: int = 1,
+    only: Container[str] | None = None,
 ) -> list[Task]:
     """Return what is missing and can start now: tuned variants wait for their grids.
 
@@ -97,24 +101,40 @@ def tasks_for(
         What is wanted.
     workers : int
         Over how many processes runs that are cheaper together are spread.
+    only : collection of str, optional
+        Names of runs; what else is missing does not count.
 
     Raises
     ------
     RecordError
-        If a grid now has another winner than the runs that are recorded with it.
+        If a grid now has another winner than the runs that are recorded with it, or a checkpoint is
+        torn or of another run.
     """
-    spec, done = record.spec, checkpointed_rows(record)
-    tasks = []
+    spec, folder = record.spec, record.path / CHECKPOINTS
+    begun: list[Task] = []
+    fresh: list[Task] = []
     for variant in variants:
         for task in _wanted_tasks(record, variant, seeds):
-            missing = [seed for seed in task.seeds if not record.has(task.name, seed)]
-            if not missing and spec.tunes(variant) and variant not in record.tuning:
-                missing = list(task.seeds[:1])  # the tuning is lost: one run finds it again
-            rows = {seed: done.get(Record.stem(task.name, seed), 0) for seed in missing}
-            groups = spec.groups(missing, rows, workers) if missing else []
-            tasks += [replace(task, seeds=group) for group in groups]
+            missing = _missing(record, task.name, task.seeds, only)
+            lost = spec.tunes(variant) and not spec.grid(variant) and variant not in record.tuning
+            if lost and not missing:  # one run finds the tuning again
+                missing = [seed for seed in task.seeds if record.has(variant, seed)][:1]
+            checkpoints = Checkpoints(folder, task.name, task.identity, spec.defaults())
+            rows = {seed: checkpoints.rows(seed) for seed in missing}
+            for group in spec.groups(missing, rows, workers) if missing else []:
+                tasks = begun if any(rows[seed] for seed in group) else fresh
+                tasks.append(replace(task, seeds=group))
+    # First what is begun, since a run that cannot go on should be told before others take hours.
     # Seed by seed: wherever it is interrupted, each variant has about as many runs as the others.
-    return sorted(tasks, key=lambda task: task.seeds[0])
+    return [task for tasks in (begun, fresh) for task in sorted(tasks, key=lambda t: t.seeds[0])]
+
+
+def _missing(
+    record: Record, name: str, seeds: Sequence[int], only: Container[str] | None
+) -> list[int]:
+    """Return the seeds whose runs are wanted and not recorded."""
+    wanted = [seed for seed in seeds if only is None or Record.stem(name, seed) in only]
+    return [seed for seed in wanted if not record.has(name, seed)]
 
 
 def _wanted_tasks(record: Record, variant: str, seeds: Sequence[int]) -> list[Task]:
@@ -122,22 +142,13 @@ def _wanted_tasks(record: Record, variant: str, seeds: Sequence[int]) -> list[Ta
     spec = record.spec
     if not spec.grid(variant):
         return [Task(spec, variant, tuple(seeds))]
-    found = _tuning(record, variant)
+    found = settle(record, variant)
     if found is None:
         runs = tuple(range(FIRST_TUNING_RUN, FIRST_TUNING_RUN + spec.tuning_seeds))
         return [Task(spec, variant, runs, rate) for rate in spec.grid(variant)]
-    record.set_tuning(variant, found)
     if not np.isfinite(found.areas).any():
         return []
-    task = Task(spec, variant, tuple(seeds), winner(spec, variant, found.best))
-    if variant in record.identities:
-        other = same_identity(record.identities[variant], task.identity, spec.defaults())
-        if other:
-            raise RecordError(
-                f"the grid of {variant} now chooses {found.best}, and {record.path} has runs of "
-                f"another choice ({told(other)}; expected the same); choose another name or folder"
-            )
-    return [task]
+    return [Task(spec, variant, tuple(seeds), winner(spec, variant, found.best))]
 
 
 def winner(spec: Experiment, variant: str, best: str) -> float | None:
@@ -152,9 +163,39 @@ def winner(spec: Experiment, variant: str, best: str) -> float | None:
     return next((rate for rate in spec.grid(variant) if f"{rate:g}" == best), None)
 
 
-def _tuning(record: Record, variant: str) -> Tuning | None:
-    """Return what the runs for tuning say of a grid; None if some are missing."""
+def settle(record: Record, variant: str) -> Tuning | None:
+    """Keep what the runs for tuning say of a grid; None if there is no grid or some are missing.
+
+    Raises
+    ------
+    RecordError
+        If the grid now has another winner than the runs that are recorded with it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from amgd.experiments.named import named
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     settle(Record.create(folder, named("figure2-cartpole", "smoke")), "tuned")
+    """
+    found, spec = _grid_result(record, variant), record.spec
+    if found is None or not np.isfinite(found.areas).any():
+        return found
+    identity = spec.identity(variant, winner(spec, variant, found.best))
+    other = same_identity(record.identities.get(variant, identity), identity, spec.defaults())
+    if other:
+        raise RecordError(
+            f"the grid of {variant} now chooses {found.best}, and {record.path} has runs of "
+            f"another choice ({told(other)}; expected the same); choose another name or folder"
+        )
+    record.set_tuning(variant, found)
+    return found
+
+
+def _grid_result(record: Record, variant: str) -> Tuning | None:
     spec = record.spec
+    if not spec.grid(variant):
+        return None
     runs = range(FIRST_TUNING_RUN, FIRST_TUNING_RUN + spec.tuning_seeds)
     sign = -1.0 if spec.quantity(spec.column).better == "larger" else 1.0
     areas = []
@@ -181,6 +222,8 @@ class _Done(NamedTuple):
 
 def _run_task(task: Task, folder: Path, seconds: float, changed: str) -> _Done:
     _stop_if_deserted()
+    if _of_joblib():
+        import torch  # noqa: F401  (joblib takes a later import for a leak, and ends the worker)
     checkpoints = Checkpoints(
         folder,
         task.name,
@@ -195,10 +238,15 @@ def _run_task(task: Task, folder: Path, seconds: float, changed: str) -> _Done:
     return _Done(task, outcomes, [checkpoints.places(one.seed) for one in outcomes])
 
 
+def _of_joblib() -> bool:
+    """Whether this process is a worker that joblib has started."""
+    return multiprocessing.current_process().name.startswith("LokyProcess")
+
+
 def _stop_if_deserted() -> None:
-    """End a worker whose caller was killed: nobody waits for it."""
+    """End a worker of joblib whose caller was killed; Dask ends its own."""
     parent = multiprocessing.parent_process()
-    if parent is not None and os.getppid() != parent.pid:
+    if parent is not None and _of_joblib() and os.getppid() != parent.pid:
         os._exit(1)  # an exception would end the task, and the worker wait for the next
 
 
@@ -213,6 +261,7 @@ def record(
     checkpoint_seconds: float = 30.0,
     changed: str = "refuse",
     on_progress: Callable[[Record, str], None] | None = None,
+    only: Container[str] | None = None,
 ) -> Record:
     """Run what a record lacks.
 
@@ -236,6 +285,8 @@ def record(
         go on and record both places, or start it anew.
     on_progress : callable, optional
         Called with the record and the name of each run that has just been recorded.
+    only : collection of str, optional
+        Names of runs, such as "plain-seed03"; nothing else is run.
 
     Returns
     -------
@@ -272,9 +323,9 @@ def record(
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         made = Record.create(folder, spec)
-        if any(not made.has(v, s) for v in wanted for s in numbers):
+        if any(_missing(made, variant, numbers, only) for variant in wanted):
             spec.check()
-        return _record(made, wanted, numbers, jobs, (pause, changed), on_progress)
+        return _record(made, (wanted, numbers), jobs, (pause, changed), on_progress, only)
 
 
 @contextmanager
@@ -291,29 +342,29 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout:
-        try:
+        who = ""
+        with suppress(OSError):  # its name comes a moment after the lock
             who = holder.read_text(encoding="utf8")
-        except OSError:
-            who = "unknown"
         raise RecordError(
-            f"another process is writing {folder}: got a lock that is held by {who} (expected "
-            "none); wait for it, stop it, or choose another folder"
+            f"another process is writing {folder}: got a lock that is held by {who or 'it'} "
+            "(expected none); wait for it, stop it, or choose another folder"
         ) from None
     try:
         holder.write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf8")
         yield
     finally:
-        holder.unlink(missing_ok=True)
+        with suppress(OSError):  # the disk may be what has failed
+            holder.unlink()
         lock.release()
 
 
 def _record(
     record: Record,
-    variants: Sequence[str],
-    seeds: Sequence[int],
+    wanted: tuple[Sequence[str], Sequence[int]],
     jobs: int | None,
     options: tuple[float, str],
     on_progress: Callable[[Record, str], None] | None,
+    only: Container[str] | None,
 ) -> Record:
     record.verify(unlisted=False)
     folder = record.path / CHECKPOINTS
@@ -323,7 +374,7 @@ def _record(
     for file in half + [folder / f"{stem}.pt" for stem in record.files]:
         file.unlink(missing_ok=True)
     for _ in ("grids and the variants without one", "tuned variants"):
-        for done in _outcomes(record, variants, seeds, jobs, options):
+        for done in _outcomes(record, wanted, jobs, options, only):
             for one, places in zip(done.outcomes, done.places, strict=True):
                 if one.tuning is not None:
                     record.set_tuning(done.task.variant, one.tuning)
@@ -342,8 +393,8 @@ def _record(
                 (folder / f"{stem}.pt").unlink(missing_ok=True)
                 if on_progress is not None:
                     on_progress(record, stem)
-    for variant in variants:
-        if not all(record.has(variant, seed) for seed in seeds):
+    for variant in wanted[0]:
+        if _missing(record, variant, wanted[1], only):
             raise ValueError(
                 f"no rate of {variant} is stable: all of {record.spec.grid(variant)} diverge "
                 "(expected one that does not); add smaller ones to the grid"
@@ -353,16 +404,16 @@ def _record(
 
 def _outcomes(
     record: Record,
-    variants: Sequence[str],
-    seeds: Sequence[int],
+    wanted: tuple[Sequence[str], Sequence[int]],
     jobs: int | None,
     options: tuple[float, str],
+    only: Container[str] | None,
 ) -> Iterator[_Done]:
     """Run the tasks that can start now; what a killed worker leaves undone starts again."""
     folder = (record.path / CHECKPOINTS).absolute()
     workers = joblib.effective_n_jobs(jobs)
     killed, before = 0, -1
-    while tasks := tasks_for(record, variants, seeds, workers):
+    while tasks := tasks_for(record, *wanted, workers, only):
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
         try:
             yield from parallel(joblib.delayed(_run_task)(task, folder, *options) for task in tasks)

@@ -15,9 +15,12 @@ import numpy as np
 import psutil
 import pytest
 
-from amgd.experiments.named import ReinforceSpec, named
+from amgd.experiments.checkpoints import CHECKPOINTS
+from amgd.experiments.named import named
+from amgd.experiments.progress import planned_rows
 from amgd.experiments.records import Record, RecordError
-from amgd.experiments.runner import CHECKPOINTS, LOCK, record
+from amgd.experiments.reinforce import ReinforceSpec
+from amgd.experiments.runner import LOCK, record
 from amgd.reinforce.training import TrainingSpec
 
 KILLS = int(os.environ.get("AMGD_KILLS", "4"))
@@ -42,7 +45,9 @@ LONG = replace(
 
 # A server that has imported the slow packages once and makes processes that can be killed.
 FORK = multiprocessing.get_context("forkserver")
-FORK.set_forkserver_preload(["amgd.experiments.runner", "torch._dynamo"])
+FORK.set_forkserver_preload(
+    ["amgd.experiments.runner", "amgd.experiments.reinforce", "torch._dynamo"]
+)
 
 
 def start(target, *arguments, **options):
@@ -78,10 +83,19 @@ def uninterrupted(tmp_path_factory):
     return of
 
 
+def complete(path):
+    """Whether all runs are recorded, those of the grids among them."""
+    if not (path / "manifest.json").exists():
+        return False
+    found = Record(path)
+    plan = planned_rows(found.spec, found.spec.variants, range(found.spec.seeds))
+    return plan.keys() <= found.files.keys()
+
+
 def assert_same(path, whole):
     found = Record(path)
     found.verify()
-    assert found.complete
+    assert complete(path)
     assert found.digest == whole.digest
     assert found.tuning == whole.tuning
     assert tables(path) == tables(whole.path)
@@ -157,7 +171,7 @@ def test_killed_again_and_again_at_the_same_write(uninterrupted, tmp_path):
     """Each try gets one write further, and none loses what the one before has written."""
     whole, _ = uninterrupted(TINY)
     tries = 0
-    while not (tmp_path / "manifest.json").exists() or not Record(tmp_path).complete:
+    while not complete(tmp_path):
         process = start(dies, 1, True, TINY, tmp_path)
         process.join()
         tries += 1
@@ -224,7 +238,7 @@ def test_a_run_outlives_the_shell_that_started_it(uninterrupted, tmp_path):
     process = start(orphan, tmp_path)
     process.join()
     end = time.monotonic() + 60
-    while not (tmp_path / "manifest.json").exists() or not Record(tmp_path).complete:
+    while not complete(tmp_path):
         assert time.monotonic() < end
         time.sleep(0.05)
     assert tables(tmp_path) == tables(uninterrupted(TINY)[0].path)

@@ -5,27 +5,28 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from socket import gethostname
 
 import joblib
 import numpy as np
 import pytest
-import torch
 from filelock import FileLock
 
 from amgd.experiments import runner
-from amgd.experiments.checkpoints import load_checkpoint, save_checkpoint
-from amgd.experiments.gridworld import run
-from amgd.experiments.named import (
-    FIRST_TUNING_RUN,
-    VARIANTS,
-    GridWorldSpec,
-    ReinforceSpec,
-    named,
-    spec_hash,
-    to_toml,
+from amgd.experiments.checkpoints import (
+    CHECKPOINTS,
+    Checkpoints,
+    owner,
+    read_checkpoint,
+    write_checkpoint,
 )
+from amgd.experiments.experiment import FIRST_TUNING_RUN, plain_hash, to_toml
+from amgd.experiments.gridworld import GridWorldSpec, run
+from amgd.experiments.named import named
+from amgd.experiments.progress import planned_rows
 from amgd.experiments.records import Record, RecordError
-from amgd.experiments.runner import CHECKPOINTS, LOCK, Task, checkpointed_rows, record, tasks_for
+from amgd.experiments.reinforce import ReinforceSpec
+from amgd.experiments.runner import LOCK, Task, checkpointed_rows, record, tasks_for
 from amgd.reinforce.training import Trainer, TrainingSpec, train
 
 GRID_WORLD = named("figure1-grid10", "smoke")
@@ -40,9 +41,8 @@ TRAINING = TrainingSpec(
 )
 CARTPOLE = ReinforceSpec(
     training=TRAINING,
-    variants=VARIANTS,
-    rates=(0.1, 1.0),
-    accelerated_rates=(0.01, 0.1),
+    variants=("plain", "theorem1", "nesterov", "matched", "tuned", "tuned_accelerated"),
+    rates={"tuned": (0.1, 1.0), "tuned_accelerated": (0.01, 0.1), "nesterov": (0.02,)},
     seeds=3,
     tuning_seeds=2,
 )
@@ -53,7 +53,7 @@ SPECS = {"grid world": GRID_WORLD, "cartpole": CARTPOLE, "robot": ROBOT}
 WILD = ReinforceSpec(
     training=replace(TRAINING, iterations=9, lr=7e153),
     variants=("plain", "theorem1", "tuned"),
-    rates=(0.1, 1e155),
+    rates={"tuned": (0.1, 1e155)},
     seeds=5,
     tuning_seeds=2,
 )
@@ -78,11 +78,17 @@ def uninterrupted(tmp_path_factory):
     return of
 
 
+def complete(record):
+    return planned_rows(record.spec, record.spec.variants, range(record.spec.seeds)).keys() <= (
+        record.files.keys()
+    )
+
+
 def assert_same(found, whole):
     assert tables(found.path) == tables(whole.path)
     assert found.digest == whole.digest
     assert found.tuning == whole.tuning
-    assert found.complete
+    assert complete(found)
     Record(found.path).verify()
     assert not list((found.path / CHECKPOINTS).iterdir())
     assert not [file for file in found.path.glob(".*") if file.name != LOCK]
@@ -151,7 +157,8 @@ def fill_grid(record, areas, diverged=()):
         for number in range(FIRST_TUNING_RUN, FIRST_TUNING_RUN + CARTPOLE.tuning_seeds):
             rows = {"k": np.arange(4), "evaluation_return": np.full(4, float(height))}
             what = "at iteration 4" if rate in diverged else None
-            record.add(f"tuning-{rate:g}", number, rows, 0.0, diverged=what)
+            identity = CARTPOLE.identity("tuned", rate)
+            record.add(f"tuning-{rate:g}", number, rows, 0.0, diverged=what, identity=identity)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +189,7 @@ def test_the_winner_has_the_largest_return(tmp_path, areas, diverged, winner):
 
 
 def test_a_grid_that_diverges_is_told_when_the_rest_is_there(tmp_path):
-    spec = replace(WILD, rates=(1e155, 1e156), variants=("tuned", "plain"), seeds=2)
+    spec = replace(WILD, rates={"tuned": (1e155, 1e156)}, variants=("tuned", "plain"), seeds=2)
     for _ in range(2):  # also the second time
         with pytest.raises(ValueError, match=r"no rate of tuned is stable: .*expected .*smaller"):
             record(spec, tmp_path)
@@ -203,7 +210,7 @@ def test_parts_make_the_whole(uninterrupted, tmp_path, name):
     spec = SPECS[name]
     record(spec, tmp_path, variants=spec.variants[1::2], seeds=[1])
     record(spec, tmp_path, variants=spec.variants[:1])
-    assert not Record(tmp_path).complete
+    assert not complete(Record(tmp_path))
     assert_same(record(spec, tmp_path), uninterrupted(name))
 
 
@@ -258,10 +265,11 @@ def test_another_process_gives_the_same(uninterrupted, tmp_path):
     """Whatever the order of sets, and however many threads BLAS has."""
     text = (
         "import sys; from amgd.experiments.runner import record\n"
-        "from amgd.experiments.named import from_toml, spec_hash\n"
+        "from amgd.experiments.experiment import from_toml, plain_hash\n"
         "for name in sys.argv[2:]:\n"
         "    spec = from_toml(open(f'{sys.argv[1]}/{name}.toml').read())\n"
-        "    print(spec_hash(spec), record(spec, f'{sys.argv[1]}/{name}').digest)"
+        "    made = record(spec, f'{sys.argv[1]}/{name}')\n"
+        "    print(plain_hash(spec.to_plain()), made.digest)"
     )
     for name, spec in SPECS.items():
         (tmp_path / f"{name}.toml").write_text(to_toml(spec))
@@ -275,7 +283,9 @@ def test_another_process_gives_the_same(uninterrupted, tmp_path):
         text=True,
         check=True,
     )
-    expected = [f"{spec_hash(SPECS[name])} {uninterrupted(name).digest}" for name in SPECS]
+    expected = [
+        f"{plain_hash(SPECS[name].to_plain())} {uninterrupted(name).digest}" for name in SPECS
+    ]
     assert done.stdout.splitlines() == expected
     for name in SPECS:
         assert tables(tmp_path / name) == tables(uninterrupted(name).path)
@@ -285,8 +295,7 @@ def test_threads_of_blas_do_not_change_a_paper_sized_grid(tmp_path):
     """The largest products of the grid world; torch's are kept to one thread by the trainer."""
     text = (
         "import hashlib, numpy as np; from dataclasses import replace\n"
-        "from amgd.experiments.gridworld import run\n"
-        "from amgd.experiments.named import FIGURE1\n"
+        "from amgd.experiments.gridworld import FIGURE1, run\n"
         "spec = replace(FIGURE1[1], episodes=40, seeds=10, features='order', variants=('plain',))\n"
         "curve = run(spec)['plain']\n"
         "print(hashlib.sha256(curve.neu.tobytes() + curve.neu_estimate.tobytes()).hexdigest())"
@@ -419,8 +428,11 @@ def test_runs_that_are_not_equally_far_are_not_mixed(uninterrupted, tmp_path):
         trainer = Trainer(CARTPOLE.training_for("plain", (seed,)))
         for _ in range(rows):
             trainer.advance()
-        save_checkpoint(*runner._checkpoint(task, seed, folder), trainer.state_dict())
-    _, outcomes, _ = runner._run_task(task, folder, 1e6)
+        saving = Checkpoints(
+            folder, "plain", task.identity, {}, environment=TRAINING.environment, seconds=0.0
+        )
+        saving.offer([seed], rows, lambda trainer=trainer: [trainer.state_dict()])
+    outcomes = runner._run_task(task, folder, 1e6, "refuse").outcomes
     assert sorted(one.seed for one in outcomes) == [0, 1, 2]
     samples = uninterrupted("cartpole").curves("plain", "return").samples
     for one in outcomes:
@@ -472,22 +484,22 @@ def interrupted_record(path, monkeypatch):
 def test_a_bad_checkpoint_is_named_and_can_be_deleted(uninterrupted, tmp_path, monkeypatch, kind):
     path = interrupted_record(tmp_path, monkeypatch)
     content = path.read_bytes()
-    saved = torch.load(path, weights_only=True)
+    saved = read_checkpoint(path)
     if kind == "torn":
         path.write_bytes(content[:-10])
     elif kind == "of another run":
         path.write_bytes((path.parent / "plain-seed00.pt").read_bytes())
     else:
-        key, value = ("hash", "0" * 64) if kind == "of another specification" else ("rate", 0.1)
-        save_checkpoint(path, saved["owner"] | {key: value}, saved["state"])
+        training = saved["owner"]["training"]
+        change = {"seed": 4} if kind == "of another specification" else {"lr": 0.3}
+        identity = saved["owner"] | {"training": training | change}
+        write_checkpoint(path, saved | {"owner": owner(path.stem, identity)})
     words = "is torn or edited" if kind == "torn" else "belongs to another run"
     for _ in range(2):
-        with pytest.raises(RecordError, match=rf"plain-seed01.pt {words}.*delete this file"):
+        with pytest.raises(RecordError, match=rf"plain-seed01.pt {words}.*amgd repair"):
             record(CARTPOLE, tmp_path)
-    kept = load_checkpoint(
-        path.parent / "plain-seed00.pt", {**saved["owner"], "run": "plain-seed00"}
-    )
-    assert kept["k"] == 2  # nothing else is lost
+    kept = read_checkpoint(path.parent / "plain-seed00.pt")
+    assert kept["state"]["k"] == kept["rows"] == 2  # nothing else is lost
     path.unlink()
     assert_part(record(CARTPOLE, tmp_path, variants=["plain"]), uninterrupted("cartpole"), "plain")
 
@@ -515,7 +527,8 @@ def test_a_second_run_on_a_record_is_refused(uninterrupted, tmp_path):
     refused = []
 
     def second(_, name):
-        with pytest.raises(RecordError, match=r"another process is writing .*expected none.*wait"):
+        me = rf"another process is writing .* held by process {os.getpid()} on {gethostname()} .*w"
+        with pytest.raises(RecordError, match=me):
             record(CARTPOLE, tmp_path)
         refused.append(name)
 
@@ -597,7 +610,7 @@ def test_arguments_are_refused(tmp_path, options, error, words):
 
 
 def test_only_a_specification_is_run(tmp_path):
-    with pytest.raises(TypeError, match=r"spec must be a specification: got str .*make one"):
+    with pytest.raises(TypeError, match=r"spec must be a Experiment: got str; make one"):
         record("figure1", tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
@@ -605,6 +618,7 @@ def test_only_a_specification_is_run(tmp_path):
 def test_another_specification_is_refused(uninterrupted):
     whole = uninterrupted("cartpole")
     before = tables(whole.path)
-    with pytest.raises(RecordError, match=r"belongs to another specification: .*seeds: 3 there"):
-        record(replace(CARTPOLE, seeds=4), whole.path)
+    other = replace(CARTPOLE, training=replace(TRAINING, seed=4))
+    with pytest.raises(RecordError, match=r"another specification: .*training.seed was 3, is 4;"):
+        record(other, whole.path)
     assert tables(whole.path) == before
