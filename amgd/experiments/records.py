@@ -652,7 +652,7 @@ def check_manifest(manifest: Any) -> None:
         fit = len(grid["tried"]) == len(areas) > 0
         if not fit or grid["best"] != Tuning(tuple(grid["tried"]), areas).best:
             raise ValueError(
-                f"got {grid} for {variant} (expected an area for each, and the smallest as the best)"
+                f"got {grid} for {variant} (expected an area for each, the smallest as the best)"
             )
 
 

@@ -186,7 +186,7 @@ def _upgrade(folder: Path) -> bool:
 
 
 def _format_2(old: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return a manifest of format 1 in format 2, and the runs whose rate is lost with their tuning."""
+    """Return a manifest of format 1 in format 2, and runs whose rate is lost with the tuning."""
     spec = from_plain(_renamed(old["spec"]))
     identities = {}
     for variant in spec.variants:

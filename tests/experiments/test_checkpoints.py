@@ -1,9 +1,10 @@
 """Checkpoints: the same state comes back, and nothing else is taken for one."""
 
 import errno
+import hashlib
+import io
 import os
 import pickle
-import zipfile
 
 import pytest
 import torch
@@ -190,36 +191,21 @@ def test_every_torn_file_is_refused(saved):
             load(path)
 
 
-def test_a_flipped_bit_is_refused_or_harmless(saved):
-    """Some bytes hold no data, such as times in the archive's directory."""
-    path, state = saved
-    content = path.read_bytes()
-    refused = 0
-    for i in range(0, len(content), 37):
-        path.write_bytes(content[:i] + bytes([content[i] ^ 1 << i % 8]) + content[i + 1 :])
-        try:
-            found = load(path)
-        except RecordError:
-            refused += 1
-        else:
-            assert same(found, state), i
-    assert refused > 20
-
-
-def test_every_flipped_bit_of_the_numbers_is_refused(saved):
+def test_every_flipped_bit_is_refused(saved):
+    """Also one that makes a tensor a folder in the list of contents: PyTorch reads anything."""
     path, _ = saved
     content = path.read_bytes()
-    with zipfile.ZipFile(path) as archive:
-        parts = [part for part in archive.infolist() if "/data/" in part.filename]
-    assert parts
-    for part in parts:
-        start = content.index(part.filename.encode(), part.header_offset) + len(part.filename)
-        # The name is followed by padding up to a multiple of 64, then come the numbers.
-        start += -start % 64
-        for i in (start, start + part.file_size - 1):
-            path.write_bytes(content[:i] + bytes([content[i] ^ 0x10]) + content[i + 1 :])
-            with pytest.raises(RecordError, match=r"torn or edited"):
-                load(path)
+    for i in range(0, len(content), 11):
+        path.write_bytes(content[:i] + bytes([content[i] ^ 1 << i % 8]) + content[i + 1 :])
+        with pytest.raises(RecordError, match=r"torn or edited"):
+            load(path)
+
+
+def seal(path, saved_instead):
+    """Write something else, with a checksum that fits."""
+    file = io.BytesIO()
+    torch.save(saved_instead, file)
+    path.write_bytes(hashlib.sha256(file.getvalue()).digest() + file.getvalue())
 
 
 class Bomb:
@@ -237,16 +223,15 @@ def test_reading_executes_nothing(tmp_path, kind):
     target, path = tmp_path / "exploded", tmp_path / "plain-seed00.pt"
     bomb = Bomb(target)
     if kind == "pickle":
-        path.write_bytes(pickle.dumps(bomb))
-    elif kind == "archive":
-        torch.save(bomb, path)
+        content = pickle.dumps(bomb)
+        path.write_bytes(hashlib.sha256(content).digest() + content)
     else:
-        torch.save(WHOLE | {kind: {"k": bomb}}, path)
+        seal(path, bomb if kind == "archive" else WHOLE | {kind: {"k": bomb}})
     with pytest.raises(RecordError, match=r"torn or edited"):
         load(path)
     assert not target.exists()
     if kind != "pickle":
-        torch.load(path, weights_only=False)  # the bomb is a live one
+        torch.load(io.BytesIO(path.read_bytes()[32:]), weights_only=False)  # it is a live one
         assert target.exists()
 
 
@@ -266,7 +251,7 @@ def test_reading_executes_nothing(tmp_path, kind):
 )
 def test_other_archives_are_refused(tmp_path, saved_instead):
     path = tmp_path / "plain-seed00.pt"
-    torch.save(saved_instead, path)
+    seal(path, saved_instead)
     with pytest.raises(RecordError, match=r"torn or edited"):
         load(path)
 
