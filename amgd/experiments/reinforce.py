@@ -13,6 +13,7 @@ Plan of the module: the variants, the specification, its runs.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -35,6 +36,7 @@ from amgd.experiments.experiment import (
     default_fields,
     plain_fields,
 )
+from amgd.reinforce.environments import check_environment
 from amgd.reinforce.simulators import make_simulator, possible_returns
 from amgd.reinforce.training import Trainer, TrainingLog, TrainingSpec, join_states, split_state
 
@@ -298,6 +300,11 @@ class ReinforceSpec(Experiment):
         for other in others:
             rates = {**getattr(other, "rates", {}), **rates}
         return super(ReinforceSpec, replace(self, rates=rates)).widened(others)
+
+    def check(self) -> None:
+        """Refuse an environment whose runs cannot be repeated, and warn of the unusual."""
+        for remark in check_environment(self.environment, **self.training.options):
+            warnings.warn(remark, stacklevel=2)
 
     # --- its runs ---------------------------------------------------------------------------------
     def groups(

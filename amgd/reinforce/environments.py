@@ -290,8 +290,6 @@ def check_environment(name: str, **options: Any) -> list[str]:
         except FloatingPointError as error:
             raise fault(name, "a run", error) from error
         _check_by_gymnasium(name, environments[0].unwrapped)
-    if simulator.horizon is None:
-        remarks.append(f"{name} has no time limit; give the training a horizon")
     if seconds > SLOW:
         remarks.append(f"{name} takes {seconds:.1f} s to make, and n episodes need n of them")
     if text := printed.getvalue().strip():

@@ -526,6 +526,7 @@ def test_a_name_that_leads_nowhere_is_told(write, name, error, words):
 # --- what passes ----------------------------------------------------------------------------------
 RIGHT = {
     "as it is": source(),
+    "no time limit": source().replace(", max_episode_steps=20", ""),
     "a fixed start": source(look("np.array([0.0, self.t])")),
     "an episode of one step": source(result("self.look(), 1.0, True, False, {}")),
     "NumPy's booleans and numbers": source(
@@ -577,7 +578,13 @@ def test_a_right_environment_passes_and_runs(case, write):
     write(RIGHT[case])
     assert check_environment(NAME) == []
     spec = TrainingSpec(
-        environment=NAME, hidden=(4,), iterations=1, batch=3, evaluation="none", optimizer="sgd"
+        environment=NAME,
+        hidden=(4,),
+        iterations=1,
+        batch=3,
+        evaluation="none",
+        optimizer="sgd",
+        horizon=15,
     )
     assert np.isfinite(train(spec).log["return"]).all()
 
@@ -615,10 +622,6 @@ REMARKS = {
     "no bounds": (
         source(actions("Box(-np.inf, np.inf, (2,))")),
         "has actions without bounds",
-    ),
-    "no time limit": (
-        source().replace("max_episode_steps=20", ""),
-        "has no time limit; give the training a horizon",
     ),
 }
 
