@@ -1298,7 +1298,7 @@ def proposition_c(
     sigma: float,
     ell: float,
     T: float,
-    variant: str = "k",
+    denominator: str = "k",
 ) -> Any:
     """Proposition C: what the printed steps of Theorem 3 do give, for every condition number.
 
@@ -1318,7 +1318,7 @@ def proposition_c(
     ----------
     k, mu, L, M, r0, B, sigma, ell, T
         As in `theorem3`.
-    variant : {"k", "k+1"}
+    denominator : {"k", "k+1"}
         The steps of the theorem's statement, or those of its proof and of the experiments.
 
     Returns
@@ -1334,10 +1334,10 @@ def proposition_c(
     r0, B = _distance(r0, B)
     sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
     M, T = _positive("M", M), _nonnegative("T", T)
-    variant = check.choice("variant", variant, ("k", "k+1"))
+    denominator = check.choice("denominator", denominator, ("k", "k+1"))
     n = _counts("k", k).astype(np.float64)
     clipping = math.sqrt(2 * L / mu) * L * B**2
-    if variant == "k":
+    if denominator == "k":
         initial, scale = (mu * r0**2 + 8 * clipping) / (n + 1) ** 2, 1.0
     else:
         initial, scale = (3 * mu * r0**2 + 12 * clipping) / ((n + 1) * (n + 2)), 1.5

@@ -171,7 +171,7 @@ class StepSizes:
     def eta(self) -> Schedule:
         r"""Step of Algorithm 2 after its proximal term: :math:`\eta_k=\gamma_k/(1+\mu\gamma_k)`.
 
-        >>> theorem3_printed(mu=1.0, variant="k+1", delta=0.1).eta([1, 9])  # 1/11 and 1/51
+        >>> theorem3_printed(mu=1.0, denominator="k+1", delta=0.1).eta([1, 9])  # 1/11 and 1/51
         array([0.09090909, 0.01960784])
         """
         return Schedule("eta", lambda k: self.gamma(k) / (1.0 + self.mu * self.gamma(k)))
@@ -658,7 +658,7 @@ def theorem2(L: float, c: float) -> StepSizes:
 
 
 def theorem3_printed(
-    mu: float, variant: Literal["k", "k+1"] = "k", delta: float = 1.0
+    mu: float, denominator: Literal["k", "k+1"] = "k", delta: float = 1.0
 ) -> StepSizes:
     r"""Steps of the paper's Theorem 3: :math:`\gamma_k=2\delta/(\mu k)` or over :math:`\mu(k+1)`.
 
@@ -669,22 +669,22 @@ def theorem3_printed(
     ----------
     mu : float
         Positive modulus of strong convexity.
-    variant : {"k", "k+1"}
+    denominator : {"k", "k+1"}
         "k" is the statement; "k+1" is its proof and the experiments.
     delta : float
         Positive; 1 in the theorem, 0.1 in the experiments.
 
     Examples
     --------
-    >>> theorem3_printed(mu=0.5).gamma(2), theorem3_printed(mu=0.5, variant="k+1").gamma(1)
+    >>> theorem3_printed(mu=0.5).gamma(2), theorem3_printed(mu=0.5, denominator="k+1").gamma(1)
     (2.0, 2.0)
     """
     modulus, scale = (
         check.positive("mu", mu, _MODULUS),
         check.positive("delta", delta, "it scales the step"),
     )
-    check.choice("variant", variant, ("k", "k+1"))
-    shift = 0.0 if variant == "k" else 1.0
+    check.choice("denominator", denominator, ("k", "k+1"))
+    shift = 0.0 if denominator == "k" else 1.0
     return _convex_rule(
         "theorem3_printed", lambda k: 2.0 * scale / (modulus * (k + shift)), modulus, ()
     )

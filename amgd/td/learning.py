@@ -167,7 +167,7 @@ def td0_accelerated(
     ----------
     steps : StepSizes
         alpha, beta, gamma and mu of Algorithm 2; the paper's are
-        ``theorem3_printed(mu, variant="k+1", delta=0.1)``.
+        ``theorem3_printed(mu, denominator="k+1", delta=0.1)``.
     problem, states, update, count, theta0, radius, record, compose, limit
         As for `td0`. Both x and x_bar start at `theta0`; it is x that is projected.
 

@@ -306,9 +306,9 @@ def test_bad_steps(name):
             "nonincreasing must be True or False",
         ),
         (
-            lambda: bounds.proposition_c(9, T=1.0, variant="k-1", **STRONG),
+            lambda: bounds.proposition_c(9, T=1.0, denominator="k-1", **STRONG),
             ValueError,
-            r"variant must be one of 'k', 'k\+1': got 'k-1'",
+            r"denominator must be one of 'k', 'k\+1': got 'k-1'",
         ),
         (lambda: bounds.theorem2(9, T=1.0, c=0.0, **CONVEX), ValueError, "c may be 0 only when"),
         (
@@ -438,9 +438,9 @@ def test_corrected_bounds_have_units(k, unit, length, T):
     for function, constants in ((bounds.theorem2, CONVEX), (bounds.theorem3, STRONG)):
         one = function(k, T=T, **constants)
         assert function(k, T=T, **scaled(constants)) == pytest.approx(unit * one, rel=1e-9)
-    for variant in ("k", "k+1"):
-        one = bounds.proposition_c(k, T=T, variant=variant, **STRONG)
-        other = bounds.proposition_c(k, T=T, variant=variant, **scaled(STRONG))
+    for denominator in ("k", "k+1"):
+        one = bounds.proposition_c(k, T=T, denominator=denominator, **STRONG)
+        other = bounds.proposition_c(k, T=T, denominator=denominator, **scaled(STRONG))
         assert other == pytest.approx(unit * one, rel=1e-9)
     small = {key: CONVEX[key] for key in ("L", "B", "sigma", "M", "ell")}
     one = bounds.proposition_a(k, T=T, **small)

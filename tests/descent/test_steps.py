@@ -151,11 +151,11 @@ def test_printed_theorem3_breaks_c2_by_a_constant(rule: StepSizes, excess_over_m
 
 
 @pytest.mark.parametrize("kappa", [4.0, 100.0, 1e4])
-@pytest.mark.parametrize("variant", ["k", "k+1"])
-def test_printed_theorem3_breaks_c1_up_to_two_root_kappa(variant: Any, kappa: float) -> None:
+@pytest.mark.parametrize("denominator", ["k", "k+1"])
+def test_printed_theorem3_breaks_c1_up_to_two_root_kappa(denominator: Any, kappa: float) -> None:
     """(k + 1)(k + 2) > 4 kappa, or (k + 1)(k + 3) > 4 kappa, is what C1 asks."""
-    rule = steps.theorem3_printed(1.0, variant)
-    shift = 2 if variant == "k" else 3
+    rule = steps.theorem3_printed(1.0, denominator)
+    shift = 2 if denominator == "k" else 3
     good = next(k for k in range(1, 10**4) if (k + 1) * (k + shift) > 4 * kappa)
     with pytest.raises(ValueError, match="at k = 1 "):
         check_steps(rule, 10**4, conditions=("C1",), L=kappa)
@@ -272,7 +272,7 @@ BAD = {
     "c infinite": (lambda: steps.theorem2(1.0, math.inf), ValueError, "c must"),
     "mu zero": (lambda: steps.theorem3(0.0, 1.0), ValueError, "mu"),
     "mu above L": (lambda: steps.theorem3(2.0, 1.0), ValueError, "exceed L"),
-    "variant": (lambda: steps.theorem3_printed(1.0, "k+2"), ValueError, "variant"),
+    "denominator": (lambda: steps.theorem3_printed(1.0, "k+2"), ValueError, "denominator"),
     "delta": (lambda: steps.theorem3_printed(1.0, delta=0.0), ValueError, "delta"),
     "not callable": (lambda: made(alpha=0.1), TypeError, "callable"),
     "mu of the object": (lambda: made(mu=-1.0), ValueError, "mu"),

@@ -309,21 +309,23 @@ def test_curvature_and_size():
 
 
 @pytest.mark.theorem("prop-c")
-@pytest.mark.parametrize("variant", ["k", "k+1"])
-def test_proposition_c(variant, record):
-    rng = np.random.default_rng([206, len(variant)])
+@pytest.mark.parametrize("denominator", ["k", "k+1"])
+def test_proposition_c(denominator, record):
+    rng = np.random.default_rng([206, len(denominator)])
     worst = 0.0
     for _ in range(200):
         chain, problem, x0, xi0 = random_instance(rng, strong=True)
         n = depth(chain, 500)
         k = np.arange(1, n + 1)
-        steps = theorem3_printed(problem.mu, variant)
+        steps = theorem3_printed(problem.mu, denominator)
         gap, _, floor = gaps(problem, chain, steps, x0, xi0, n)
         for T in (chain.mixing_sum, chain.poisson_mixing):
-            bound = bounds.proposition_c(k, T=T, variant=variant, **strong_constants(problem, x0))
+            bound = bounds.proposition_c(
+                k, T=T, denominator=denominator, **strong_constants(problem, x0)
+            )
             assert np.all(gap <= bound * (1 + ROUNDING) + floor)
             worst = max(worst, largest(gap, bound, floor))
-    record(f"Proposition C, variant {variant}", worst)
+    record(f"Proposition C, denominator {denominator}", worst)
 
 
 def test_package_algorithm_is_the_enumerated_one():

@@ -511,30 +511,30 @@ def test_theorem_2_steps_break_c2_at_every_k():
 
 
 @pytest.mark.theorem("lem-2")
-@pytest.mark.parametrize(("variant", "excess"), [("k", 0.5), ("k+1", 1.0)])
-def test_theorem_3_steps_break_c2_by_a_constant(variant, excess):
+@pytest.mark.parametrize(("denominator", "excess"), [("k", 0.5), ("k+1", 1.0)])
+def test_theorem_3_steps_break_c2_by_a_constant(denominator, excess):
     mu = 0.3
-    steps = theorem3_printed(mu, variant)
+    steps = theorem3_printed(mu, denominator)
     k = np.arange(2, 2000)
     np.testing.assert_allclose(bounds.lemma2_excess(k, steps=steps), excess * mu, rtol=1e-6)
     # With the delta of the experiments (k+1) the excess grows linearly: mu (k/delta - k + 1).
-    if variant == "k+1":
-        slow = theorem3_printed(mu, variant, 0.1)
+    if denominator == "k+1":
+        slow = theorem3_printed(mu, denominator, 0.1)
         expected = mu * (k / 0.1 - k + 1)
         np.testing.assert_allclose(bounds.lemma2_excess(k, steps=slow), expected, rtol=1e-6)
 
 
 @pytest.mark.theorem("prop-c")
-@pytest.mark.parametrize(("variant", "shift"), [("k", 2), ("k+1", 3)])
-def test_theorem_3_steps_break_c1_up_to_two_root_kappa(variant, shift):
+@pytest.mark.parametrize(("denominator", "shift"), [("k", 2), ("k+1", 3)])
+def test_theorem_3_steps_break_c1_up_to_two_root_kappa(denominator, shift):
     k = np.arange(1, 3000)
     for kappa in (1.2, 1.49, 1.51, 1.99, 2.01, 10.0, 1e4, 1e6):
-        broken = breaks_c1(theorem3_printed(1 / kappa, variant), k, 1.0)
+        broken = breaks_c1(theorem3_printed(1 / kappa, denominator), k, 1.0)
         expected = (k + 1.0) * (k + shift) <= 4 * kappa
         np.testing.assert_array_equal(broken, expected)
-        if variant == "k" and kappa == 1e4:
+        if denominator == "k" and kappa == 1e4:
             assert k[broken].tolist() == list(range(1, 199))
-        assert broken.any() == (kappa > (1.5 if variant == "k" else 2.0))
+        assert broken.any() == (kappa > (1.5 if denominator == "k" else 2.0))
 
 
 @pytest.mark.theorem("prop-flattest")

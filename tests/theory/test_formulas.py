@@ -328,7 +328,7 @@ def test_theorem_3():
             + 16 * T / (k + 1) * bracket,
         )
         same(
-            bounds.proposition_c(k, T=T, variant="k+1", **known),
+            bounds.proposition_c(k, T=T, denominator="k+1", **known),
             (3 * mu * r0**2 + 12 * sqrt(2 * kappa) * L * B**2) / ((k + 1) * (k + 2))
             + 12 * sigma**2 / (mu * (k + 1))
             + 24 * T / (k + 1) * bracket,
