@@ -58,7 +58,7 @@ class _StepSizes(Protocol):
 
 
 # k -> (alpha_k, beta_k / lr, gamma_k / lr)
-Schedule = Callable[[int], tuple[float, float, float]]
+_Rule = Callable[[int], tuple[float, float, float]]
 
 
 # --- step sizes -----------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def _block(
     return list(zip(*columns, strict=True))
 
 
-def _schedule(choice: str | Schedule | _StepSizes, momentum: float | None) -> Schedule:
+def _schedule(choice: str | _Rule | _StepSizes, momentum: float | None) -> _Rule:
     """Turn the options ``schedule`` and ``momentum`` into one function of k."""
     if isinstance(choice, str):
         # The maker, and not its name, is the key: a name may get another rule.
@@ -112,7 +112,7 @@ def _schedule(choice: str | Schedule | _StepSizes, momentum: float | None) -> Sc
     return checked
 
 
-def _kind(choice: str | Schedule | _StepSizes) -> str:
+def _kind(choice: str | _Rule | _StepSizes) -> str:
     """Name a schedule in a message."""
     if isinstance(choice, str):
         return choice
@@ -121,7 +121,7 @@ def _kind(choice: str | Schedule | _StepSizes) -> str:
     return "callable"
 
 
-def _label(choice: str | Schedule | _StepSizes) -> str:
+def _label(choice: str | _Rule | _StepSizes) -> str:
     """Stand for a schedule in a state dict, where no callable can go: its kind, first values."""
     if isinstance(choice, str):
         return choice
@@ -406,7 +406,7 @@ class AMGD(torch.optim.Optimizer):
         params: Iterable[Any],
         lr: float | Tensor,
         *,
-        schedule: str | Schedule | _StepSizes = "nesterov",
+        schedule: str | _Rule | _StepSizes = "nesterov",
         momentum: float | None = None,
         maximize: bool = False,
         foreach: bool | None = None,

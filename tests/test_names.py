@@ -1,13 +1,200 @@
 """One word, one meaning: what several modules share is the same everywhere."""
 
+import importlib
+import inspect
+import pkgutil
+import types
+import typing
+from collections import defaultdict
+
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
-from amgd.descent import sgd, steps
+import amgd
+from amgd.descent import bounds, sgd, steps
 from amgd.descent.problems import Quadratic
 from amgd.descent.steps import Schedule, StepSizes
 from amgd.markov import iid
 from amgd.td import TDProblem, td0
+
+# Parameters -----------------------------------------------------------------------------------
+
+
+def public_callables():
+    """Name and function: all functions and methods of the package that a user may call."""
+    for module in pkgutil.walk_packages(amgd.__path__, "amgd."):
+        if any(part.startswith("_") for part in module.name.split(".")):
+            continue
+        members = vars(importlib.import_module(module.name))
+        for name in members.get("__all__", ()):
+            member = members[name]
+            if getattr(member, "__module__", None) != module.name:
+                continue  # told where it is defined
+            if inspect.isfunction(member):
+                yield f"{module.name}.{name}", member
+            for part, method in vars(member).items() if inspect.isclass(member) else ():
+                function = getattr(method, "__func__", method)
+                if inspect.isfunction(function) and (part == "__init__" or part[0] != "_"):
+                    yield f"{module.name}.{name}.{part}", function
+
+
+def signature(function):
+    try:
+        return inspect.signature(function, eval_str=True)
+    except NameError:  # of a class that is imported for its annotation alone
+        return inspect.signature(function)
+
+
+def kind(annotation):
+    """What an annotation asks for, whether it may be left out or not: ``number``, ``array``, ..."""
+    members = {annotation}
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        members = set(typing.get_args(annotation)) - {type(None)}
+    if members >= set(typing.get_args(ArrayLike)):
+        return "array"
+    words = {"float": "number", "int": "number", "str": "name", "Literal": "name"}
+    words |= {"ndarray": "array", "Callable": "function", "Chain": "MarkovChain"}
+    found = {getattr(typing.get_origin(m) or m, "__name__", str(m)) for m in members}
+    return " or ".join(sorted({words.get(word, word) for word in found}))
+
+
+CALLABLES = dict(public_callables())
+PARAMETERS = [
+    (name, parameter, kind(parameter.annotation))
+    for name, function in CALLABLES.items()
+    for parameter in signature(function).parameters.values()
+    if parameter.name not in ("self", "cls", "args", "kwargs")
+]
+PARTS_I_TO_III = ("amgd.markov", "amgd.descent", "amgd.td")
+
+
+def test_the_callables_are_found():
+    """Else the tests below could not fail."""
+    assert {"amgd.descent.algorithms.sgd", "amgd.markov.MarkovChain.sample"} <= set(CALLABLES)
+    assert {"amgd.td.evaluation.TDProblem.from_gridworld", "amgd.optim.AMGD.__init__"} <= set(
+        CALLABLES
+    )
+    assert len(CALLABLES) > 200
+
+
+@pytest.mark.parametrize(
+    ("annotation", "expected"),
+    [
+        (float | None, "number"),
+        (typing.Literal["a", "b"] | None, "name"),
+        (int | ArrayLike | None, "array"),
+        (np.random.Generator, "Generator"),
+        (float | typing.Callable[[int], float], "function or number"),
+        ("Record | None", "Record | None"),
+    ],
+)
+def test_kinds_of_annotations(annotation, expected):
+    assert kind(annotation) == expected
+
+
+# Words that have several kinds in Parts I to III, and why.
+SEVERAL_KINDS = {
+    "beta": "a number where it must be constant, a function of k where it is a sequence",
+    "gamma": "the same; and the paper's Corollary 1 calls its accuracy so",
+    "k": "one number of steps where the answer is a vector",
+    "episodes": "how many to draw, and the counts that a run has recorded",
+    "frequency": "one for each axis, or one for all",
+    "problem": "descent and temporal differences have problems of their own",
+    "reward": "a vector, or the name of one of the grid's",
+    "slope": "a vector, or a number on the line",
+}
+
+
+def test_a_parameter_has_one_kind_in_parts_i_to_iii():
+    found = defaultdict(lambda: defaultdict(list))
+    for name, parameter, what in PARAMETERS:
+        if name.startswith(PARTS_I_TO_III):
+            found[parameter.name][what].append(name)
+    several = {word: dict(kinds) for word, kinds in found.items() if len(kinds) > 1}
+    assert {w: kinds for w, kinds in several.items() if w not in SEVERAL_KINDS} == {}
+    assert set(SEVERAL_KINDS) <= set(several), "no longer true: delete it from the list"
+
+
+# Words of the whole package: kind, given by keyword alone.
+WORDS = {
+    "rng": ("Generator", True),
+    "replicates": ("number", True),
+    "steps": ("StepSizes", None),
+    "step": ("StepSizes or function or number", False),
+    "record": ("array", True),
+    "n_steps": ("number", False),
+    "x0": ("array", True),
+    "initial": ("array", None),
+    "T": ("number", True),
+    "schedule": ("name", True),
+    "denominator": ("name", None),
+}
+# (word, where): why it is another thing there.
+OTHERWISE = {
+    ("rng", "amgd.reinforce."): "a generator for each run, where runs advance together",
+    ("replicates", "amgd.reinforce.episodes.Episodes."): "a result tells how many it has",
+    ("step", "amgd.experiments."): "of a curve: the words for the step that was tuned",
+    ("record", "amgd.experiments."): "what a run of an experiment leaves, a `Record`",
+    ("initial", "amgd.reinforce.training."): "own or shared parameters at the start",
+    ("schedule", "amgd.optim.AMGD."): "a name, or any step sizes",
+}
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_of_the_whole_package_has_one_meaning(word):
+    what, by_keyword = WORDS[word]
+    places = tuple(place for other, place in OTHERWISE if other == word)
+    plain = 0
+    for name, parameter, found in PARAMETERS:
+        if parameter.name == word and not name.startswith(places):
+            plain += 1
+            assert found == what, name
+            if by_keyword is not None:
+                assert (parameter.kind is parameter.KEYWORD_ONLY) == by_keyword, name
+    assert plain > 1
+
+
+@pytest.mark.parametrize(("word", "place"), OTHERWISE)
+def test_a_listed_exception_is_one(word, place):
+    there = [(p, found) for n, p, found in PARAMETERS if p.name == word and n.startswith(place)]
+    assert there
+    by_keyword = {p.kind is p.KEYWORD_ONLY for p, _ in there}
+    assert {found for _, found in there} != {WORDS[word][0]} or by_keyword != {WORDS[word][1]}
+
+
+def test_a_generator_is_never_made_up_nor_given_by_position():
+    for name, parameter, _ in PARAMETERS:
+        if parameter.name == "rng":
+            assert parameter.kind is parameter.KEYWORD_ONLY, name
+            optional = name.startswith("amgd.statistics.")  # where the exact answer needs none
+            assert optional or parameter.default is parameter.empty, name
+
+
+# The order of the arguments of a bound; what has a default stands last.
+ORDER = """
+    k K s tau steps gamma mu L M initial_gap f_x_bar0 r0 B D sigma ell T chain C
+    beta c schedule weights delta stationary_start nonincreasing denominator
+"""
+
+
+@pytest.mark.parametrize("name", bounds.__all__)
+def test_bounds_list_their_arguments_in_one_order(name):
+    found = inspect.signature(getattr(bounds, name)).parameters
+    assert list(found) == [word for word in ORDER.split() if word in found]
+    by_position = {word for word, p in found.items() if p.kind is not p.KEYWORD_ONLY}
+    assert by_position == {"k", "K", "s", "tau"} & set(found)
+
+
+@pytest.mark.parametrize("name", ["theorem1", "theorem2", "theorem3"])
+def test_the_plain_theorem_takes_T_and_the_lag_form_the_chain(name):
+    plain, lag = (
+        {w for w, p in inspect.signature(f).parameters.items() if p.default is p.empty}
+        for f in (getattr(bounds, name), getattr(bounds, f"{name}_lag"))
+    )
+    assert plain - lag == {"T"}
+    assert lag - plain == {"chain"}
+
 
 # What a run keeps -----------------------------------------------------------------------------
 

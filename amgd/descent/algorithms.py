@@ -56,7 +56,7 @@ class Chain(Protocol):
         *,
         rng: np.random.Generator,
         replicates: int = 1,
-        initial: Any = None,
+        initial: int | ArrayLike | None = None,
     ) -> IntArray:
         """Paths of shape (replicates, length), the first column being the initial states."""
 
@@ -109,7 +109,7 @@ def amgd_nonconvex(
     replicates: int = 1,
     rng: np.random.Generator,
     record: ArrayLike | None = None,
-    initial: Any = None,
+    initial: int | ArrayLike | None = None,
 ) -> Trajectory:
     r"""Algorithm 1: accelerated Markov gradient descent without constraint.
 
@@ -179,7 +179,7 @@ def amgd_convex(
     replicates: int = 1,
     rng: np.random.Generator,
     record: ArrayLike | None = None,
-    initial: Any = None,
+    initial: int | ArrayLike | None = None,
 ) -> Trajectory:
     r"""Algorithm 2: accelerated Markov gradient descent for convex functions, with projection.
 
@@ -239,7 +239,7 @@ def sgd(
     replicates: int = 1,
     rng: np.random.Generator,
     record: ArrayLike | None = None,
-    initial: Any = None,
+    initial: int | ArrayLike | None = None,
     average: Literal["none", "uniform", "linear"] = "none",
 ) -> Trajectory:
     r"""Markov SGD, projected when the problem is constrained, with an average if wished.
@@ -290,7 +290,7 @@ def random_output(
     x0: ArrayLike,
     replicates: int = 1,
     rng: np.random.Generator,
-    initial: Any = None,
+    initial: int | ArrayLike | None = None,
     weights: Literal["gamma", "paper", "uniform"] = "gamma",
     L: float | None = None,
 ) -> FloatArray:
@@ -375,7 +375,7 @@ class _Run:
         x0: ArrayLike,
         replicates: int,
         rng: np.random.Generator,
-        initial: Any,
+        initial: int | ArrayLike | None,
     ) -> None:
         cure = "use a rule of amgd.descent.steps, such as steps.theorem1(0.1)"
         check.instance("steps", steps, StepSizes, cure)

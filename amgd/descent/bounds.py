@@ -38,6 +38,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import digamma
 
 from amgd import _checks as check
@@ -284,7 +285,7 @@ def corollary1_printed(*, gamma: float) -> float:
     return _positive("gamma", gamma)
 
 
-def corollary1(k: Any, *, M: float, chain: MarkovChain) -> Any:
+def corollary1(k: ArrayLike, *, M: float, chain: MarkovChain) -> Any:
     """Corollary 1': how far the mean of a sample gradient is from grad f after k steps.
 
     Formula: ``2 M d(k)``. Book: :prf:ref:`cor-1`.
@@ -315,7 +316,7 @@ def corollary1(k: Any, *, M: float, chain: MarkovChain) -> Any:
 # --- Lemma 1: one step of Algorithm 1 ------------------------------------------------------------
 
 
-def lemma1_printed(k: Any, tau: Any, *, steps: StepSizes, L: float, M: float) -> Any:
+def lemma1_printed(k: ArrayLike, tau: ArrayLike, *, steps: StepSizes, L: float, M: float) -> Any:
     """Lemma 1 as printed: everything on its right side but the first two terms. It is false.
 
     The lemma says E f(x_k) <= E f(x_{k-1}) - gamma_k (1 - L gamma_k) E||grad f(y_k)||^2 + this::
@@ -372,7 +373,9 @@ def lemma1_printed(k: Any, tau: Any, *, steps: StepSizes, L: float, M: float) ->
     )
 
 
-def lemma1(k: Any, s: Any, *, steps: StepSizes, L: float, M: float, chain: MarkovChain) -> Any:
+def lemma1(
+    k: ArrayLike, s: ArrayLike, *, steps: StepSizes, L: float, M: float, chain: MarkovChain
+) -> Any:
     """Lemma 1': the error b_k(s) of one step of Algorithm 1, for any lag 1 <= s <= k.
 
     The lemma says E f(x_k) <= E f(x_{k-1}) - gamma_k E||grad f(y_k)||^2 + gamma_k b_k(s) with::
@@ -431,7 +434,7 @@ def lemma1(k: Any, s: Any, *, steps: StepSizes, L: float, M: float, chain: Marko
 # --- Theorem 1: nonconvex f, Algorithm 1 ---------------------------------------------------------
 
 
-def _printed_horizon(K: Any, L: float) -> FloatArray:
+def _printed_horizon(K: ArrayLike, L: float) -> FloatArray:
     horizon = _counts("K", K)
     if horizon.size and horizon.min() < 16 * L**2 * (1 - SLACK):
         raise ValueError(
@@ -441,7 +444,7 @@ def _printed_horizon(K: Any, L: float) -> FloatArray:
     return horizon.astype(np.float64)
 
 
-def theorem1_printed(K: Any, *, L: float, M: float, initial_gap: float, C: float) -> Any:
+def theorem1_printed(K: ArrayLike, *, L: float, M: float, initial_gap: float, C: float) -> Any:
     """Theorem 1 as printed. It is false: with M < 1 it fails for some problems.
 
     Formula, with natural logarithm::
@@ -478,7 +481,7 @@ def theorem1_printed(K: Any, *, L: float, M: float, initial_gap: float, C: float
     return _result(2 * gap * (4 * L + root) / n + 2 * M * (L * M**2 * mixing + 2) / root)
 
 
-def theorem1_proof_line(K: Any, *, L: float, M: float, initial_gap: float, C: float) -> Any:
+def theorem1_proof_line(K: ArrayLike, *, L: float, M: float, initial_gap: float, C: float) -> Any:
     """Theorem 1 as the printed proof ends: L M^2 where the statement has L M^3.
 
     Formula, with natural logarithm::
@@ -551,7 +554,7 @@ def _choices(schedule: Any, weights: Any) -> tuple[str, str]:
 
 
 def theorem1(
-    K: Any,
+    K: ArrayLike,
     *,
     L: float,
     M: float,
@@ -619,7 +622,7 @@ def theorem1(
 
 
 def theorem1_lag(
-    K: Any,
+    K: ArrayLike,
     *,
     L: float,
     M: float,
@@ -712,7 +715,7 @@ def theorem1_lag(
 # --- Lemmas 2, 3, 4: one step of Algorithm 2 -----------------------------------------------------
 
 
-def lemma2_excess(k: Any, *, steps: StepSizes) -> Any:
+def lemma2_excess(k: ArrayLike, *, steps: StepSizes) -> Any:
     """Lemma 2': the weight e_k of ||x_{k-1} - z||^2 / 2, zero where the paper's condition holds.
 
     Formula::
@@ -754,8 +757,8 @@ def lemma2_excess(k: Any, *, steps: StepSizes) -> Any:
 
 
 def lemma_lag(
-    k: Any,
-    s: Any,
+    k: ArrayLike,
+    s: ArrayLike,
     *,
     steps: StepSizes,
     M: float,
@@ -817,7 +820,7 @@ def lemma_lag(
 
 
 def lemma_poisson(
-    k: Any, *, steps: StepSizes, M: float, B: float, sigma: float, ell: float, T: float
+    k: ArrayLike, *, steps: StepSizes, M: float, B: float, sigma: float, ell: float, T: float
 ) -> Any:
     """Lemma P: modulus of E sum_{t<=k} t <Delta_t, z - x_tilde_{t-1}>, alpha_t = 2 / (t + 1).
 
@@ -874,7 +877,7 @@ def lemma_poisson(
 # --- Theorem 2: convex f, Algorithm 2 with mu = 0 ------------------------------------------------
 
 
-def theorem2_printed(k: Any, *, L: float, M: float, f_x_bar0: float, D: float) -> Any:
+def theorem2_printed(k: ArrayLike, *, L: float, M: float, f_x_bar0: float, D: float) -> Any:
     """Theorem 2 as printed. It is false, has no proof, and no constant of the chain in it.
 
     Formula, with natural logarithm::
@@ -939,7 +942,7 @@ def _middle_term(noise: FloatArray, B: float, sigma: float, c: Any, L: float) ->
 
 
 def theorem2(
-    k: Any,
+    k: ArrayLike,
     *,
     L: float,
     M: float,
@@ -1000,7 +1003,7 @@ def theorem2(
 
 
 def theorem2_lag(
-    k: Any,
+    k: ArrayLike,
     *,
     L: float,
     M: float,
@@ -1058,7 +1061,7 @@ def theorem2_lag(
 
 
 def proposition_a(
-    k: Any, *, L: float, M: float, B: float, sigma: float, ell: float, T: float
+    k: ArrayLike, *, L: float, M: float, B: float, sigma: float, ell: float, T: float
 ) -> Any:
     """Proposition A: what the printed steps of Theorem 2, 1 / (2 L sqrt(k + 1)), do give.
 
@@ -1100,7 +1103,7 @@ def proposition_a(
     )
 
 
-def proposition_b(k: Any, *, L: float, D: float) -> Any:
+def proposition_b(k: ArrayLike, *, L: float, D: float) -> Any:
     """Proposition B: a gap that the printed steps of Theorem 2 cannot avoid, without any noise.
 
     Formula: ``L D^2 / sqrt(k + 1)``, a *lower* bound on f(x_bar_k) - f* for
@@ -1129,7 +1132,9 @@ def proposition_b(k: Any, *, L: float, D: float) -> Any:
 # --- Theorem 3: strongly convex f, Algorithm 2 ---------------------------------------------------
 
 
-def theorem3_printed(k: Any, *, mu: float, L: float, M: float, f_x_bar0: float, D: float) -> Any:
+def theorem3_printed(
+    k: ArrayLike, *, mu: float, L: float, M: float, f_x_bar0: float, D: float
+) -> Any:
     """Theorem 3 as printed. It is false, and no constant of the chain is in it.
 
     Formula, with natural logarithm::
@@ -1176,7 +1181,7 @@ def theorem3_printed(k: Any, *, mu: float, L: float, M: float, f_x_bar0: float, 
 
 
 def theorem3(
-    k: Any,
+    k: ArrayLike,
     *,
     mu: float,
     L: float,
@@ -1233,7 +1238,7 @@ def theorem3(
 
 
 def theorem3_lag(
-    k: Any,
+    k: ArrayLike,
     *,
     mu: float,
     L: float,
@@ -1288,7 +1293,7 @@ def theorem3_lag(
 
 
 def proposition_c(
-    k: Any,
+    k: ArrayLike,
     *,
     mu: float,
     L: float,
