@@ -8,6 +8,7 @@ An argument of the wrong kind is a TypeError, one with a wrong value a ValueErro
 
 from __future__ import annotations
 
+import contextlib
 import numbers
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -123,10 +124,7 @@ def points(name: str, value: ArrayLike, dim: int, cure: str, *, finite: bool = T
     """Return a float64 array of shape (..., dim): points of R^dim, not copied."""
     result = value if isinstance(value, np.ndarray) else _asarray(name, value, cure)
     if result.dtype != np.float64:
-        result = _exact_numbers(result)
-        if result.dtype.kind not in "iuf":
-            raise TypeError(f"{name} must hold real numbers: got dtype {result.dtype}; {cure}")
-        result = result.astype(np.float64)
+        result = _real(name, result, cure).astype(np.float64)
     if result.ndim == 0 or result.shape[-1] != dim:
         raise ValueError(f"{name} must have shape (..., {dim}): got {result.shape}; {cure}")
     if finite:
@@ -136,10 +134,7 @@ def points(name: str, value: ArrayLike, dim: int, cure: str, *, finite: bool = T
 
 def numeric(name: str, value: ArrayLike, cure: str) -> FloatArray:
     """Return a float64 array of any shape, NaN and infinity included."""
-    array = _exact_numbers(_asarray(name, value, cure))
-    if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must hold real numbers: got dtype {array.dtype}; {cure}")
-    return array.astype(np.float64)
+    return _real(name, _asarray(name, value, cure), cure).astype(np.float64)
 
 
 def probabilities(name: str, value: ArrayLike, shape: Shape) -> FloatArray:
@@ -147,36 +142,61 @@ def probabilities(name: str, value: ArrayLike, shape: Shape) -> FloatArray:
 
     The sums must be 1 within 1e-8, or within 1e-6 for float32, whose rounding is of that size.
     """
-    cure = "divide by the sum if these are counts"
     given = _numbers(name, value, [shape], "give the probability of each state")
-    single = given.dtype.kind == "f" and given.dtype.itemsize < 8
-    tolerance = 1e-6 if single else 1e-8
     result = given.astype(np.float64)
-    _refuse(name, result, ~np.isfinite(result), "finite", cure)
-    _refuse(name, result, result < 0, "non-negative", "a probability is at least 0")
+    return np.asarray(result / _sums(name, result, result, given.dtype)[..., None])
+
+
+def transition_matrix(name: str, value: Any) -> Any:
+    """Return a square matrix whose rows are `probabilities`.
+
+    A sparse one stays sparse: a CSR array without stored zeros.
+    """
+    if not hasattr(value, "tocsr"):
+        return probabilities(name, value, ("n", "n"))
+    from scipy.sparse import csr_array  # loaded already: `value` is of this library
+
+    cure = "give the probability of each state"
+    _suits(name, _real(name, value, cure), [("n", "n")], cure)
+    result = csr_array(value, dtype=np.float64, copy=True)
+    result.sum_duplicates()
+    result.eliminate_zeros()
+    result.data /= np.repeat(_sums(name, result, result.data, value.dtype), np.diff(result.indptr))
+    return result
+
+
+def _sums(name: str, array: Any, entries: FloatArray, dtype: np.dtype[Any]) -> FloatArray:
+    """Return the sums over the last axis, if the entries are probabilities of this precision."""
+    cure = "divide by the sum if these are counts"
+    _refuse(name, array, ~np.isfinite(entries), "finite", cure)
+    _refuse(name, array, entries < 0, "non-negative", "a probability is at least 0")
     with np.errstate(over="ignore"):
-        sums = np.atleast_1d(result.sum(axis=-1))
+        sums = np.asarray(array.sum(axis=-1))
+    tolerance = 1e-6 if dtype.kind == "f" and dtype.itemsize < 8 else 1e-8
     off = np.flatnonzero(~(np.abs(sums - 1.0) <= tolerance))
     if off.size:
-        what, which = (name, "it") if result.ndim == 1 else (f"{name} rows", f"row {off[0]}")
+        what, which = (f"{name} rows", f"row {off[0]}") if sums.ndim else (name, "it")
         raise ValueError(
-            f"{what} must sum to 1: {which} sums to {sums[off[0]]:.12g} "
+            f"{what} must sum to 1: {which} sums to {sums.flat[off[0]]:.12g} "
             f"(expected 1 within {tolerance:g}); {cure}"
         )
-    return np.asarray(result / result.sum(axis=-1, keepdims=True))
+    return sums
 
 
 def _numbers(name: str, value: ArrayLike, shapes: list[Shape], cure: str) -> NDArray[Any]:
     """Return `value` as a dense, non-empty array of real numbers that has one of the shapes."""
-    array = _exact_numbers(_asarray(name, value, cure))
-    if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must hold real numbers: got dtype {array.dtype}; {cure}")
+    array = _real(name, _asarray(name, value, cure), cure)
+    _suits(name, array, shapes, cure)
+    return array
+
+
+def _suits(name: str, array: Any, shapes: list[Shape], cure: str) -> None:
+    """Refuse an array that has none of the shapes, or is empty."""
     if not any(_fits(array.shape, shape) for shape in shapes):
         wanted = " or ".join(str(shape).replace("'", "") for shape in shapes)
         raise ValueError(f"{name} must have shape {wanted}: got {array.shape}; {cure}")
-    if not array.size:
+    if 0 in array.shape:
         raise ValueError(f"{name} must not be empty: got shape {array.shape}; {cure}")
-    return array
 
 
 def _scalar(value: Any) -> Any:
@@ -199,16 +219,16 @@ def _asarray(name: str, value: ArrayLike, cure: str) -> NDArray[Any]:
         raise ValueError(f"{name} must be a rectangular array: {error}; {cure}") from None
 
 
-def _exact_numbers(array: NDArray[Any]) -> NDArray[Any]:
-    """Round fractions, and integers beyond 64 bits, to float64; leave other arrays alone."""
-    if array.dtype.kind != "O" or not all(
+def _real(name: str, array: NDArray[Any], cure: str) -> NDArray[Any]:
+    """Return an array of real numbers: fractions, and integers beyond 64 bits, become float64."""
+    if array.dtype.kind == "O" and all(
         isinstance(entry, numbers.Real) and not isinstance(entry, bool) for entry in array.flat
     ):
-        return array
-    try:
-        return array.astype(np.float64)
-    except OverflowError:  # refused like any other dtype
-        return array
+        with contextlib.suppress(OverflowError):
+            array = array.astype(np.float64)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must hold real numbers: got dtype {array.dtype}; {cure}")
+    return array
 
 
 def _fits(have: tuple[int, ...], want: Shape) -> bool:
@@ -220,10 +240,14 @@ def _fits(have: tuple[int, ...], want: Shape) -> bool:
     )
 
 
-def _refuse(name: str, array: FloatArray, bad: NDArray[Any], word: str, cure: str) -> None:
-    """Name the first bad entry, if there is one."""
+def _refuse(name: str, array: Any, bad: NDArray[Any], word: str, cure: str) -> None:
+    """Name the first bad entry, if there is one; of a sparse matrix `bad` tells the stored ones."""
     if bad.any():
-        index = tuple(int(i[0]) for i in np.nonzero(np.atleast_1d(bad)))
-        place = "it" if array.ndim == 0 else f"entry {index[0] if array.ndim == 1 else index}"
-        entry = np.atleast_1d(array)[index]
+        index = tuple(np.argwhere(bad)[0].tolist())
+        if hasattr(array, "tocoo"):
+            entries = array.tocoo()
+            entry, index = entries.data[index], tuple(int(axis[index]) for axis in entries.coords)
+        else:
+            entry = array[index]
+        place = f"entry {index if len(index) > 1 else index[0]}" if index else "it"
         raise ValueError(f"{name} must be {word}: {place} is {entry}; {cure}")

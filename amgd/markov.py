@@ -15,7 +15,10 @@ curve at all.
 How the numbers are kept accurate
 ---------------------------------
 *Stationary law.* Elimination of Grassmann, Taksar and Heyman (1985): no subtraction occurs, so
-every entry has a small relative error, however badly the chain is conditioned.
+every entry has a small relative error, however badly the chain is conditioned. A block of states
+is eliminated at a time, by products of non-negative matrices. The states of a sparse chain are put
+into an order in which links are short (reverse Cuthill-McKee), and only the states in reach of a
+block take part in its elimination.
 
 *Powers.* :math:`P^k` is a product of the matrices :math:`P^{2^j}`. All terms of such a product
 are non-negative, so small entries keep their relative accuracy; after each product the largest
@@ -36,6 +39,7 @@ zero, and is set to zero. Chains that forget their start exactly get :math:`d(k)
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -64,6 +68,11 @@ _SPECTRAL_AFTER = 64  # terms that mixing_sum adds before it looks at the spectr
 _SPECTRAL_FROM = 8000  # terms from which it trades two digits for speed
 _SPECTRAL_COST = 5e10  # multiplications that it then spends at most, some five seconds
 _BLOCK = 2**20  # uniforms drawn at once by sample
+_BLOCKS = (96, 8, 1)  # states eliminated at once; fewer if numbers within a block overflow
+_DENSE_UP_TO = 4096  # states; powers of a larger sparse matrix are not taken
+_ELIMINATION_COST = 2e12  # multiplications, a minute or two, that a sparse elimination may take
+_ELIMINATION_MEMORY = 4.0  # and the gigabytes
+_WALK_COST = 2e10  # additions, half a minute, for the laws after k steps from all starts
 
 
 class _Power(NamedTuple):
@@ -72,6 +81,7 @@ class _Power(NamedTuple):
     matrix: FloatArray
     exponent: int
     centred: bool
+    noise: float = 0.0  # what centring left of the rounding errors of P^k, in units of the matrix
 
 
 class MarkovChain:
@@ -79,15 +89,18 @@ class MarkovChain:
 
     Parameters
     ----------
-    transition : array_like, shape (n, n)
+    transition : array_like or SciPy sparse matrix, shape (n, n)
         Row ``i`` is the law of the next state when the present one is ``i``.
         Rows must sum to one within 1e-8, or within 1e-6 when the array is float32 (its own rounding
         is of that size); each row is then divided by its sum in float64.
+        A sparse matrix stays sparse. Structure, stationary law, samples and laws of it cost what
+        its entries cost. The quantities made of powers of P need a dense matrix, which is made for
+        up to 4096 states; beyond, each says what it does.
 
     Raises
     ------
     TypeError
-        A sparse matrix, or entries that are not real numbers.
+        Entries that are not real numbers.
     ValueError
         Not square, empty, NaN, infinite, negative, or a row that does not sum to one.
 
@@ -100,10 +113,14 @@ class MarkovChain:
     9
     """
 
-    def __init__(self, transition: ArrayLike) -> None:
+    def __init__(self, transition: Any) -> None:
         """Check and copy the matrix."""
-        self._transition = check.probabilities("transition", transition, ("n", "n"))
-        self._transition.flags.writeable = False
+        matrix = check.transition_matrix("transition", transition)
+        self._is_sparse = hasattr(matrix, "tocsr")
+        for owned in (matrix.data, matrix.indices, matrix.indptr) if self._is_sparse else (matrix,):
+            owned.flags.writeable = False
+        self._transition: Any = matrix
+        self._walked = np.empty(0)
 
     def __repr__(self) -> str:
         """Tell the number of states.
@@ -120,11 +137,11 @@ class MarkovChain:
         >>> de_bruijn(3).n_states
         8
         """
-        return len(self._transition)
+        return int(self._transition.shape[0])
 
     @property
-    def transition(self) -> FloatArray:
-        """Transition matrix, float64, read-only, shape (n, n).
+    def transition(self) -> Any:
+        """Transition matrix, float64, read-only, shape (n, n): an ndarray, or a sparse CSR array.
 
         >>> two_state(0.25, 0.5).transition
         array([[0.75, 0.25],
@@ -132,7 +149,47 @@ class MarkovChain:
         """
         return self._transition
 
+    @property
+    def _sparse(self) -> Any:
+        """The matrix as a CSR array."""
+        if self._is_sparse:
+            return self._transition
+        # Imported here: it takes a quarter of a second.
+        from scipy.sparse import csr_array
+
+        positive = self._transition > 0  # SciPy itself is a hundred times slower at this
+        columns = np.broadcast_to(np.arange(self.n_states), positive.shape)[positive]
+        begin = np.append(0, np.cumsum(np.count_nonzero(positive, axis=1)))
+        return csr_array((self._transition[positive], columns, begin), shape=positive.shape)
+
+    @cached_property
+    def _dense(self) -> FloatArray:
+        if self._is_large:
+            needs = f"dense matrices of {8e-9 * self.n_states**2:.2g} GB"
+            most = f"{_DENSE_UP_TO} states"
+            cure = "lump states, use tv_distance, or take the time: MarkovChain(P.toarray())"
+            raise _out_of_reach("what powers of P tell", self.n_states, needs, most, cure)
+        return np.asarray(self._transition.toarray() if self._is_sparse else self._transition)
+
+    @property
+    def _is_large(self) -> bool:
+        return self._is_sparse and self.n_states > _DENSE_UP_TO
+
     # ------------------------------------------------------------------ structure
+
+    @cached_property
+    def _classes(self) -> tuple[IntArray, NDArray[np.bool_]]:
+        """Class of each state, in the order of smallest states, and whether a class is closed."""
+        from scipy.sparse.csgraph import connected_components
+
+        graph = self._sparse
+        _, found = connected_components(graph, directed=True, connection="strong")
+        _, first, found = np.unique(found, return_index=True, return_inverse=True)
+        label = np.argsort(np.argsort(first))[found]
+        source, target = np.repeat(label, np.diff(graph.indptr)), label[graph.indices]
+        closed = np.ones(len(first), dtype=bool)
+        closed[source[source != target]] = False
+        return label, closed
 
     @cached_property
     def communicating_classes(self) -> tuple[tuple[int, ...], ...]:
@@ -141,45 +198,27 @@ class MarkovChain:
         >>> MarkovChain([[0.5, 0.5, 0], [0, 0, 1], [0, 1, 0]]).communicating_classes
         ((0,), (1, 2))
         """
-        # Imported here: it takes a quarter of a second, and sampling does not need it.
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import connected_components
+        label = self._classes[0]
+        ends = np.cumsum(np.bincount(label))[:-1]
+        return tuple(tuple(c.tolist()) for c in np.split(np.argsort(label, kind="stable"), ends))
 
-        graph = csr_array(self._transition > 0)
-        _, labels = connected_components(graph, directed=True, connection="strong")
-        members: dict[int, list[int]] = {}
-        for state, label in enumerate(labels.tolist()):
-            members.setdefault(label, []).append(state)
-        return tuple(tuple(states) for states in members.values())
-
-    @cached_property
+    @property
     def recurrent_classes(self) -> tuple[tuple[int, ...], ...]:
         """Communicating classes that cannot be left; every other state is transient.
 
         >>> MarkovChain([[0.5, 0.5, 0], [0, 0, 1], [0, 1, 0]]).recurrent_classes
         ((1, 2),)
         """
-        closed = []
-        for states in self.communicating_classes:
-            leaving = self._transition[list(states)]
-            leaving[:, list(states)] = 0.0
-            if not leaving.any():
-                closed.append(states)
-        return tuple(closed)
+        return tuple(itertools.compress(self.communicating_classes, self._classes[1]))
 
-    def _within(self, states: tuple[int, ...]) -> FloatArray:
-        index = np.array(states)
-        block: FloatArray = self._transition[index[:, None], index]
-        return block
-
-    @cached_property
+    @property
     def is_irreducible(self) -> bool:
         """Whether every state reaches every other.
 
         >>> MarkovChain([[1, 0], [0.5, 0.5]]).is_irreducible
         False
         """
-        return len(self.communicating_classes) == 1
+        return len(self._classes[1]) == 1
 
     @cached_property
     def period(self) -> int:
@@ -190,8 +229,8 @@ class MarkovChain:
         >>> MarkovChain([[0, 1, 0], [0, 0, 1], [1, 0, 0]]).period
         3
         """
-        periods = [_period(self._within(states) > 0) for states in self.recurrent_classes]
-        return math.lcm(*periods)
+        graph = self._sparse
+        return math.lcm(*(_period(_within(graph, states)) for states in self.recurrent_classes))
 
     @property
     def is_aperiodic(self) -> bool:
@@ -204,20 +243,25 @@ class MarkovChain:
 
     @cached_property
     def is_reversible(self) -> bool:
-        """Whether ``pi_i P_ij = pi_j P_ji`` for all pairs, within 1e-10 of the larger side.
+        """Whether the chain is irreducible and ``pi_i P_ij = pi_j P_ji`` for all pairs.
+
+        The two sides may differ by 1e-10 of the larger one.
 
         Raises
         ------
         ValueError
-            If there are several recurrent classes, hence several stationary laws.
+            If the stationary law is out of reach, see ``stationary``.
 
         Examples
         --------
         >>> lazy_cycle(5).is_reversible, de_bruijn(3).is_reversible
         (True, False)
         """
-        flow = self.stationary[:, None] * self._transition
-        return bool(np.all(np.abs(flow - flow.T) <= 1e-10 * np.maximum(flow, flow.T)))
+        if not self.is_irreducible:
+            return False
+        flow = self._sparse.multiply(self.stationary[:, None]).tocsr()
+        back = flow.T.tocsr()
+        return bool((abs(flow - back) - 1e-10 * flow.maximum(back)).max() <= 0.0)
 
     # ------------------------------------------------------------------ stationary law
 
@@ -225,27 +269,30 @@ class MarkovChain:
     def stationary(self) -> FloatArray:
         """The stationary law, read-only, shape (n,); zero on transient states.
 
-        Every entry is accurate relative to itself, not only to the largest one.
+        Every entry is accurate relative to itself, not only to the largest one. A sparse matrix of
+        which each column sums to what its row sums to, exactly, has the uniform law, exactly.
 
         Raises
         ------
         ValueError
-            If there are several recurrent classes, hence several stationary laws.
+            If there are several recurrent classes, hence several stationary laws; or if the
+            elimination of a sparse matrix would take more than 2e12 multiplications or 4 GB.
 
         Examples
         --------
         >>> two_state(1e-12, 3e-12).stationary
         array([0.75, 0.25])
         """
-        if len(self.recurrent_classes) > 1:
+        label, closed = self._classes
+        if closed.sum() > 1:
             raise ValueError(
-                "stationary law is not unique: the chain has "
-                f"{len(self.recurrent_classes)} recurrent classes {_show(self.recurrent_classes)} "
+                f"stationary law is not unique: the chain has {closed.sum()} recurrent classes "
+                f"{_show(self.recurrent_classes)} "
                 "(expected 1); study one class at a time, MarkovChain(P[np.ix_(states, states)])"
             )
-        states = self.recurrent_classes[0]
+        states = np.flatnonzero(label == closed.argmax())
         law = np.zeros(self.n_states)
-        law[list(states)] = _gth(self._within(states))
+        law[states] = _stationary(_within(self._transition, states))
         law.flags.writeable = False
         return law
 
@@ -262,27 +309,62 @@ class MarkovChain:
         Raises
         ------
         TypeError, ValueError
-            If ``k`` or ``initial`` is not of this kind.
+            If ``k`` or ``initial`` is not of this kind, or k steps of a sparse matrix are too many.
 
         Examples
         --------
         >>> two_state(0.5, 0.25).law(2, initial=0)
         array([0.375, 0.625])
         """
-        steps = _step_counts(k)
-        if steps.ndim:
-            raise TypeError(
-                f"k must be one integer: got an array of shape {steps.shape}; use a loop"
-            )
-        if np.ndim(initial) == 0:
-            start = np.zeros(self.n_states)
-            start[self._states(initial)] = 1.0
-        else:
-            start = check.probabilities("initial", initial, (self.n_states,))
-        if int(steps) == 0:
-            return start
+        count = check.integer("k", k, 0, "time does not run backwards")
+        law = self._initial_law(initial)
+        if self._is_sparse and (count <= self.n_states or self._is_large):
+            self._require_steps("law", count, self._transition.nnz)
+            for _ in range(count):
+                law = self._backward @ law
+            return law
         # Plain powers of P: the centred form would need the stationary law to be unique.
-        return np.asarray(start @ np.linalg.matrix_power(self._transition, int(steps)))
+        return np.asarray(law @ np.linalg.matrix_power(self._dense, count))
+
+    def occupancy(self, length: int, initial: int | ArrayLike) -> FloatArray:
+        """Average of the laws of the state at times ``0, ..., length - 1``, shape (n,).
+
+        Parameters
+        ----------
+        length : int
+            Number of laws, at least 1.
+        initial : int or array_like, shape (n,)
+            First state, or its law.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``length`` or ``initial`` is not of this kind.
+
+        Examples
+        --------
+        >>> two_state(0.5, 0.25).occupancy(2, initial=0)
+        array([0.75, 0.25])
+        """
+        length = check.integer("length", length, 1, "it counts the initial law too")
+        law = self._initial_law(initial)
+        total = np.zeros_like(law)
+        for _ in range(length):
+            total += law
+            law = self._backward @ law
+        return np.asarray(total / length)
+
+    def _initial_law(self, initial: int | ArrayLike) -> FloatArray:
+        if np.ndim(initial) > 0:
+            return check.probabilities("initial", initial, (self.n_states,))
+        start = np.zeros(self.n_states)
+        start[self._states(initial)] = 1.0
+        return start
+
+    @cached_property
+    def _backward(self) -> Any:
+        """What takes a law, as a column, one step further."""
+        return self._transition.T.tocsr() if self._is_sparse else self._transition.T
 
     # ------------------------------------------------------------------ distance to stationarity
 
@@ -290,7 +372,9 @@ class MarkovChain:
         r"""Worst total variation distance to the stationary law after k steps.
 
         :math:`d(k) = \max_i \frac12 \sum_j |P^k_{ij} - \pi_j|`, from powers of the matrix; large k
-        cost about :math:`2 \log_2 k` products.
+        cost about :math:`2 \log_2 k` products. Of a sparse matrix of more than 4096 states the laws
+        after 1, ..., k steps from all starts are followed, in half a minute or not at all; their
+        rounding error is about ``k * eps``.
 
         Parameters
         ----------
@@ -307,7 +391,8 @@ class MarkovChain:
         TypeError
             If ``k`` is not an integer.
         ValueError
-            If ``k`` is negative, or the chain has several stationary laws.
+            If ``k`` is negative, or too large for a large sparse matrix, or the chain has several
+            stationary laws.
 
         Examples
         --------
@@ -316,24 +401,26 @@ class MarkovChain:
         """
         steps = _step_counts(k)
         unique, where = np.unique(steps, return_inverse=True)
-        values = np.empty(len(unique))
+        values, reached = np.empty(len(unique)), 0
         power: _Power | None = None
-        reached = 0
-        for index, target in enumerate(unique.tolist()):
-            power = self._advance(power, int(target) - reached)
-            reached = int(target)
-            values[index] = self._distance(power)
-        curve = values[where].reshape(steps.shape)
+        for index, target in enumerate(map(int, unique)):
+            if self._is_large and target:
+                values[index] = self._walk("tv_distance", int(unique[-1]))[target - 1]
+            else:
+                power, reached = self._advance(power, target - reached), target
+                values[index] = self._distance(power)
+        distances = values[where].reshape(steps.shape)
         if steps.ndim == 0:
-            return float(curve)
-        curve.flags.writeable = False
-        return curve
+            return float(distances)
+        distances.flags.writeable = False
+        return distances
 
     def mixing_time(self, delta: float) -> int:
         r"""Smallest :math:`k \ge 1` with :math:`d(k) \le \delta`.
 
         The curve never rises, so squaring finds a bracket and bisection the answer.
-        Distances within a relative 1e-12 of ``delta`` count as equal to it.
+        Distances within a relative 1e-12 of ``delta`` count as equal to it. For a large sparse
+        matrix see ``tv_distance``.
 
         Parameters
         ----------
@@ -343,7 +430,8 @@ class MarkovChain:
         Raises
         ------
         TypeError, ValueError
-            If ``delta`` is not such a number, or the chain is reducible or periodic.
+            If ``delta`` is not such a number, or the chain is reducible or periodic, or large and
+            slow.
 
         Examples
         --------
@@ -354,6 +442,8 @@ class MarkovChain:
         """
         delta = check.real("delta", delta, "it is a distance to the stationary law", "(0, 1]")
         self._require_ergodic("mixing_time")
+        if self._is_large:
+            return len(self._walk_down("mixing_time", delta * (1.0 + _TIE)))
         target = math.log(delta) + _TIE
         level = 0
         while self._log_distance(self._dyadic(level)) > target:
@@ -377,12 +467,14 @@ class MarkovChain:
         bounds what this leaves out. A slow chain whose powers follow no geometric series soon
         enough takes its terms from the eigenvectors of P if it is reversible (the rounding error
         is then about 1e-15 times the relaxation time, relative to the sum); otherwise it is summed
-        in blocks, each between a lower and an upper bound.
+        in blocks, each between a lower and an upper bound. Of a large sparse matrix the terms are
+        those of ``tv_distance``, up to one of 1e-12, and the rest lies between 0 and
+        :math:`d(k) \sum_{s\ge1} \bar d(s)`.
 
         Raises
         ------
         ValueError
-            If the chain is reducible or periodic.
+            If the chain is reducible or periodic, or large and slow.
 
         Examples
         --------
@@ -432,7 +524,7 @@ class MarkovChain:
         Raises
         ------
         ValueError
-            If the chain is reducible or periodic.
+            If the chain is reducible or periodic, or sparse with more than 4096 states.
 
         Examples
         --------
@@ -453,7 +545,7 @@ class MarkovChain:
         Raises
         ------
         ValueError
-            If the chain is reducible or periodic.
+            If the chain is reducible or periodic, or sparse with more than 4096 states.
 
         Examples
         --------
@@ -475,7 +567,7 @@ class MarkovChain:
         Raises
         ------
         ValueError
-            If the chain is reducible or periodic.
+            If the chain is reducible or periodic, or sparse with more than 4096 states.
 
         Examples
         --------
@@ -495,15 +587,15 @@ class MarkovChain:
         Raises
         ------
         ValueError
-            If the stationary law is not unique.
+            If the stationary law is not unique, or the chain sparse with more than 4096 states.
 
         Examples
         --------
         >>> round(two_state(0.05, 0.05).poisson_mixing, 10), two_state(1, 1).poisson_mixing
         (4.5, 0.25)
         """
-        identity = np.eye(self.n_states)
-        inverse = np.linalg.inv(identity - self._transition + self.stationary).astype(np.float64)
+        dense, identity = self._dense, np.eye(self.n_states)
+        inverse = np.linalg.inv(identity - dense + self.stationary).astype(np.float64)
         size = _norm(inverse - identity)
         return 0.5 * size if size > self.n_states * _EPS * _norm(inverse) else 0.0
 
@@ -520,9 +612,9 @@ class MarkovChain:
         """Draw independent paths of the chain.
 
         One uniform number is used per replicate and step, time after time, and the next state is
-        found by bisection in the cumulative sums of the row. A path drawn in blocks, each started
-        from the last states of the one before, equals the path drawn at once. A state of
-        probability zero is never drawn.
+        found by bisection in the cumulative sums of the row's positive entries. A path drawn in
+        blocks, each started from the last states of the one before, equals the path drawn at once.
+        A state of probability zero is never drawn.
 
         Parameters
         ----------
@@ -557,43 +649,64 @@ class MarkovChain:
         rng = check.generator(rng)
         path = np.empty((length, replicates), dtype=np.int64)
         path[0] = self._initial_states(rng, replicates, initial)
-        table = self._cumulative
         block = max(1, _BLOCK // replicates)
         for start in range(1, length, block):
             stop = min(start + block, length)
             uniforms = rng.random((stop - start, replicates))
             for time in range(start, stop):
-                _invert(table, path[time - 1], uniforms[time - start], out=path[time])
+                self._move(path[time - 1], uniforms[time - start], path[time])
         return path.T
 
     def _initial_states(
         self, rng: np.random.Generator, replicates: int, initial: int | ArrayLike | None
     ) -> IntArray:
-        if initial is not None:
-            given = np.asarray(initial)
-            if given.ndim == 0 or given.dtype.kind != "f":
-                states = self._states(given)
-                if states.shape not in ((), (replicates,)):
-                    raise ValueError(
-                        "initial states must be one int or one for each replicate: got shape "
-                        f"{states.shape} (expected ({replicates},)); a law must be a float array"
-                    )
-                return np.broadcast_to(states, (replicates,))
+        given = np.asarray(initial)
+        if initial is None:
+            law = self.stationary
+        elif given.ndim and given.dtype.kind == "f":
             law = check.probabilities("initial", given, (self.n_states,))
         else:
-            law = self.stationary
-        states = np.empty(replicates, dtype=np.int64)
-        row = np.zeros(replicates, dtype=np.int64)
-        _invert(_cumulative(law[None, :]), row, rng.random(replicates), out=states)
-        return states
+            states = self._states(given)
+            if states.shape not in ((), (replicates,)):
+                raise ValueError(
+                    "initial states must be one int or one for each replicate: got shape "
+                    f"{states.shape} (expected ({replicates},)); a law must be a float array"
+                )
+            return np.broadcast_to(states, (replicates,))
+        sums = np.cumsum(law)
+        sums[np.flatnonzero(law)[-1] :] = math.inf
+        return np.searchsorted(sums, rng.random(replicates), side="right")
 
     def _states(self, initial: Any) -> IntArray:
         cure = "give states, or a law as a float array with one entry for each state"
         return check.integers("initial", initial, 0, cure, self.n_states - 1)
 
     @cached_property
-    def _cumulative(self) -> FloatArray:
-        return _cumulative(self._transition)
+    def _table(self) -> tuple[IntArray, IntArray | None, FloatArray, IntArray, int]:
+        """Entries row by row, padded to 2**j if this costs little: places, sums, states, width."""
+        matrix = self._sparse
+        begin, length = matrix.indptr[:-1], np.diff(matrix.indptr).astype(np.int64)
+        width = 1 << (int(length.max()) - 1).bit_length()
+        padded = len(length) * width <= 4 * matrix.nnz
+        first = np.arange(len(length)) * width if padded else begin.astype(np.int64)
+        last = first + (width if padded else length) - 1
+        sums, states = np.full(last[-1] + 1, math.inf), np.zeros(last[-1] + 1, dtype=np.int64)
+        states[np.arange(matrix.nnz) + np.repeat(first - begin, length)] = matrix.indices
+        for place, start, count in zip(first, begin, length - 1, strict=True):
+            np.cumsum(matrix.data[start : start + count], out=sums[place : place + count])
+        return first, None if padded else last, sums, states, width
+
+    def _move(self, row: IntArray, uniform: FloatArray, out: IntArray) -> None:
+        """Write the first state of each row whose cumulative sum exceeds ``uniform``."""
+        first, last, sums, states, width = self._table
+        place, step = first.take(row), width // 2
+        while step:  # the sum at the last entry of a row, and beyond, is infinite
+            ahead = place + (step - 1)
+            if last is not None:
+                np.minimum(ahead, last.take(row), out=ahead)
+            place += step * (sums.take(ahead) <= uniform)
+            step //= 2
+        states.take(place, out=out)
 
     # ------------------------------------------------------------------ powers of the matrix
 
@@ -607,14 +720,16 @@ class MarkovChain:
 
     @cached_property
     def _ladder(self) -> dict[int, _Power]:
-        return {0: self._settle(_close_rows(self._transition.copy()))}
+        return {0: self._settle(_close_rows(self._dense.copy()))}
 
     def _multiply(self, left: _Power, right: _Power) -> _Power:
         if not (left.centred or right.centred):
             return self._settle(_close_rows(left.matrix @ right.matrix))
         # Both are centred: a factor P would leave rounding errors in the direction of pi undamped.
         left, right = self._centre(left), self._centre(right)
-        noise = self.n_states * _EPS * _norm(left.matrix) * _norm(right.matrix)
+        sizes = _norm(left.matrix), _norm(right.matrix)
+        noise = self.n_states * _EPS * sizes[0] * sizes[1]
+        noise += left.noise * sizes[1] + right.noise * sizes[0]
         if noise == 0.0:
             return _Power(np.zeros_like(left.matrix), 0, True)
         return _rescale(left.matrix @ right.matrix, left.exponent + right.exponent, noise)
@@ -624,7 +739,9 @@ class MarkovChain:
         centred = matrix - self.stationary
         if _norm(centred) > 0.5:
             return _Power(matrix, 0, False)
-        return _rescale(centred, 0, self.n_states * _EPS)
+        noise = self.n_states * _EPS
+        power = _rescale(centred, 0, noise)
+        return power._replace(noise=math.ldexp(noise, -power.exponent))
 
     def _centre(self, power: _Power) -> _Power:
         if power.centred:
@@ -668,7 +785,7 @@ class MarkovChain:
         if not power.matrix.any() and self._dyadic(0).matrix.any() and self.is_reversible:
             # All powers fell below the rounding floor at once, yet a reversible chain has a basis
             # of eigenvectors: rho is an eigenvalue of the similar matrix sqrt(P_ij P_ji).
-            values = np.linalg.eigvalsh(np.sqrt(self._transition * self._transition.T))
+            values = np.linalg.eigvalsh(np.sqrt(self._dense * self._dense.T))
             return -math.log(max(abs(values[0]), abs(values[-2])))
         return math.ldexp(-(self._log_distance(power) + math.log(2.0)), -level)
 
@@ -677,6 +794,13 @@ class MarkovChain:
     @cached_property
     def _mixing_sum(self) -> tuple[float, float]:
         """Value and error bound of the sum."""
+        if self._is_large:
+            curve = self._walk_down("mixing_sum", _SUM_TOLERANCE)
+            known = curve[: np.argmax(curve <= 0.25) + 1]
+            # dbar(s) <= 2 d(s) and dbar(qm + r) <= dbar(m)^q dbar(r)
+            factor = np.minimum(1.0, 2.0 * known).sum() / (1.0 - 2.0 * known[-1])
+            tail = 0.5 * float(curve[-1] * factor)
+            return math.fsum(curve) + tail, tail
         budget = int(np.clip(3e10 / self.n_states**3, 100, 20_000))
         terms: list[float] = []
         power, first = self._dyadic(0), self._dyadic(0)
@@ -742,7 +866,7 @@ class MarkovChain:
         away, or if the eigenvectors are not accurate.
         """
         root = np.sqrt(self.stationary)
-        similar = root[:, None] * (self._transition - self.stationary) / root
+        similar = root[:, None] * (self._dense - self.stationary) / root
         if root.max() > 100.0 * root.min() or np.abs(similar - similar.T).max() > 100.0 * _EPS:
             return None
         values, basis = np.linalg.eigh((similar + similar.T) / 2.0)
@@ -786,7 +910,7 @@ class MarkovChain:
         """
         tolerance = 1e-8
         identity = np.eye(self.n_states)
-        bend = (identity - self._transition) @ (identity - self._transition)
+        bend = (identity - self._dense) @ (identity - self._dense)
         sums = [identity]  # sum of P^s over s < 2^j
         low = high = total
         level, shortened = 0, False
@@ -805,8 +929,9 @@ class MarkovChain:
             while True:
                 length = 2.0**level
                 while len(sums) <= level:
-                    half = self._plain(self._dyadic(len(sums) - 1))
-                    sums.append(sums[-1] + half @ sums[-1])
+                    half = self._dyadic(len(sums) - 1)
+                    plain = np.ldexp(half.matrix, half.exponent) + half.centred * self.stationary
+                    sums.append(sums[-1] + plain @ sums[-1])
                 end = self._multiply(power, self._dyadic(level))
                 there = self._distance(end)
                 below = 0.5 * math.ldexp(_norm(matrix @ sums[level]), power.exponent)
@@ -822,11 +947,6 @@ class MarkovChain:
             level += 1
         low, high = low + max(tail - radius, 0.0), high + tail + radius
         return 0.5 * (low + high), 0.5 * (high - low)
-
-    def _plain(self, power: _Power) -> FloatArray:
-        if not power.centred:
-            return power.matrix
-        return np.ldexp(power.matrix, power.exponent) + self.stationary
 
     # ------------------------------------------------------------------ mixing constant
 
@@ -894,7 +1014,7 @@ class MarkovChain:
         :math:`d(k) \le \max_i \sum_g |\lambda_g|^k w_g(i)`.
         Infinite weights tell that the eigenvectors are too close to dependent to be used.
         """
-        centred = self._transition - self.stationary
+        centred = self._dense - self.stationary
         values: NDArray[Any]
         if self.is_reversible and self.stationary.min() > 0:  # similar to a symmetric matrix
             root = np.sqrt(self.stationary)
@@ -914,6 +1034,42 @@ class MarkovChain:
                 moduli.append(float(np.abs(values[group]).max()))
                 weights.append(0.5 * np.abs(right[:, group] @ left[group]).sum(axis=1))
         return np.array(moduli), np.array(weights)
+
+    # ------------------------------------------------------------------ large sparse matrices
+
+    def _walk(self, quantity: str, last: int) -> FloatArray:
+        """d(1), ..., d(last) from the laws after each start, a block of starts at a time."""
+        n = self.n_states
+        self._require_steps(quantity, last, n * (self._transition.nnz + n))
+        if len(self._walked) < last:
+            worst, width = np.zeros(last), max(1, 2**19 // n)
+            for start in range(0, n, width):
+                laws = np.eye(n, min(width, n - start), -start)
+                for time in range(last):
+                    laws = self._backward @ laws
+                    gap = laws - self.stationary[:, None]
+                    gap = 0.5 * np.abs(gap, out=gap).sum(axis=0)
+                    worst[time] = max(worst[time], gap.max())
+            self._walked = worst
+        return self._walked[:last]
+
+    def _walk_down(self, quantity: str, level: float) -> FloatArray:
+        """d(1), d(2), ... up to the first that is at most ``level``."""
+        last, law = 0, np.zeros(self.n_states)
+        law[self.stationary.argmin()] = 1.0
+        # A single start tells cheaply how many steps there are at least.
+        while last == 0 or np.abs(law - self.stationary).sum() > 2.0 * level:
+            last, law = last + 1, self._backward @ law
+            self._require_steps(quantity, last, self.n_states**2)
+        while (curve := self._walk(quantity, last))[-1] > level:
+            last += 1 + last // 4
+        return curve[: np.argmax(curve <= level) + 1]
+
+    def _require_steps(self, quantity: str, steps: int, each: int) -> None:
+        if steps * each > _WALK_COST:
+            needs = f"{steps} steps or more of {each:.1e} operations"
+            cure = "ask for fewer steps, or follow a few starts only, with law(k, initial)"
+            raise _out_of_reach(quantity, self.n_states, needs, f"{_WALK_COST:.0e} in all", cure)
 
     def _require_ergodic(self, quantity: str) -> None:
         if not self.is_irreducible:
@@ -981,7 +1137,9 @@ def sticky(stationary: ArrayLike, p: float) -> MarkovChain:
     law = check.probabilities("stationary", stationary, ("n",))
     p = check.real("p", p, "it is the probability of a refresh", "(0, 1]")
     matrix = np.tile(p * law, (len(law), 1))
-    return MarkovChain(_close_diagonal(matrix))
+    np.fill_diagonal(matrix, 0.0)
+    np.fill_diagonal(matrix, np.maximum(0.0, 1.0 - matrix.sum(axis=1)))
+    return MarkovChain(matrix)
 
 
 def two_state(p: float, q: float) -> MarkovChain:
@@ -1075,7 +1233,7 @@ def de_bruijn(bits: int) -> MarkovChain:
     Parameters
     ----------
     bits : int
-        Length of the window, 1 to 12 (4096 states).
+        Length of the window, 1 to 20. Above 12 (4096 states) the matrix is sparse.
 
     Raises
     ------
@@ -1087,34 +1245,129 @@ def de_bruijn(bits: int) -> MarkovChain:
     >>> de_bruijn(3).tv_distance([1, 2, 3])
     array([0.75, 0.5 , 0.  ])
     """
-    bits = check.integer("bits", bits, 1, "the matrix is dense and has 2**bits rows", 12)
+    from scipy.sparse import csr_array
+
+    bits = check.integer("bits", bits, 1, "the matrix has 2**bits rows", 20)
     n = 2**bits
-    states = np.arange(n)
-    matrix = np.zeros((n, n))
-    matrix[states, 2 * states % n] = 0.5
-    matrix[states, (2 * states + 1) % n] = 0.5
-    return MarkovChain(matrix)
+    successors = np.add.outer(2 * np.arange(n), [0, 1]) % n
+    parts = np.full(2 * n, 0.5), successors.ravel(), np.arange(0, 2 * n + 1, 2)
+    matrix = csr_array(parts, shape=(n, n))
+    return MarkovChain(matrix if n > _DENSE_UP_TO else matrix.toarray())
 
 
 # ---------------------------------------------------------------------- linear algebra
 
 
-def _gth(transition: FloatArray) -> FloatArray:
+def _within(matrix: Any, states: Any) -> Any:
+    return matrix if len(states) == matrix.shape[0] else matrix[np.ix_(states, states)]
+
+
+def _stationary(matrix: Any) -> FloatArray:
     """Stationary law of an irreducible matrix by elimination without subtraction."""
-    work = transition.copy()
-    n = len(work)
-    for last in range(n - 1, 0, -1):
-        # Watch the chain only while it is in 0..last-1: detours through `last` become direct.
-        work[:last, last] /= work[last, :last].sum()
-        work[:last, :last] += work[:last, last, None] * work[last, :last]
-    law = np.zeros(n)
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    n, sparse = matrix.shape[0], hasattr(matrix, "tocsr")
+    order, reach = np.arange(n), np.zeros(n, dtype=np.int64)
+    if sparse:
+        if _is_balanced(matrix):
+            return np.full(n, 1.0 / n)
+        order = reverse_cuthill_mckee((matrix + matrix.T).tocsr(), symmetric_mode=True)
+        matrix = matrix[order][:, order]
+        # The first state that is linked with any state from i on, before and during elimination
+        links = (matrix + matrix.T).tocsr()
+        first = np.minimum.reduceat(links.indices, links.indptr[:-1])
+        reach = np.minimum.accumulate(first[::-1])[::-1]
+        width = np.arange(n, dtype=np.float64) - reach
+        cost, memory = 2.0 * (width @ width), 8e-9 * width.sum()
+        if cost > _ELIMINATION_COST or memory > _ELIMINATION_MEMORY:
+            needs = f"{cost:.1e} multiplications and {memory:.1f} GB, as its links are long"
+            most = f"{_ELIMINATION_COST:.0e} and {_ELIMINATION_MEMORY:.0f} GB"
+            cure = "if it mixes fast take law(k, initial) for a large k, otherwise lump states"
+            raise _out_of_reach("stationary law", n, needs, most, cure)
+    law = np.empty(n)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for block in _BLOCKS:
+            law[order] = _eliminate(matrix, reach, block)
+            if np.isfinite(law).all():
+                return np.asarray(law / law.sum())
+    if not sparse:  # try the order that a sparse matrix is put into
+        return _stationary(csr_array(matrix))
+    raise ValueError(
+        "stationary law is beyond floating point: passages between states have probabilities "
+        f"below 1e-308 in every order tried (got {n} states); lump states"
+    )
+
+
+def _is_balanced(matrix: Any) -> bool:
+    """Whether each column sums to what its row sums to, exactly: the uniform law is stationary."""
+    if (np.abs(matrix.sum(axis=0) - matrix.sum(axis=1)) > 1e-12).any():
+        return False
+    across = matrix.tocsc()
+    gains = np.split(across.data, across.indptr[1:-1])
+    losses = np.split(-matrix.data, matrix.indptr[1:-1])
+    flows = (np.concatenate(both).tolist() for both in zip(gains, losses, strict=True))
+    return all(math.fsum(flow) == 0.0 for flow in flows)
+
+
+def _eliminate(matrix: Any, reach: IntArray, block: int) -> FloatArray:
+    """Unscaled law: watch the chain in fewer and fewer states, then go back.
+
+    ``front`` is the watched chain from state ``low`` on; before ``low`` it is still the matrix.
+    """
+    size = low = matrix.shape[0]
+    front, passages = np.empty((0, 0)), []
+    while size > 1:
+        start = max(1, size - block)
+        if reach[start] < low:
+            known, begin = front, int(reach[start])
+            window = matrix[begin:size, begin:size]
+            front = getattr(window, "toarray", window.copy)()
+            front[low - begin :, low - begin :] = known
+            low = begin
+        rest = start - low
+        back = front[rest:, :rest]
+        passage = front[:rest, rest:] @ _visits(front[rest:, rest:], back.sum(axis=1))
+        front = front[:rest, :rest]
+        for top in range(0, rest, 256):  # the product in pieces that the cache holds
+            front[top : top + 256] += passage[top : top + 256] @ back
+        passages.append((low, start, size, passage))
+        size = start
+    law = np.zeros(matrix.shape[0])
     law[0] = 1.0
-    for last in range(1, n):
-        law[last] = law[:last] @ work[:last, last]
-        if law[last] > 1e150:  # ratios beyond the range of a float become zero, never infinite
-            law[: last + 1] /= law[last]
-    law /= law.sum()
+    for low, start, size, passage in reversed(passages):
+        law[start:size] = law[low:start] @ passage
+        if law[start:size].max() > 1e150:  # what is smaller by more than a float can tell becomes 0
+            law[:size] /= law[start:size].max()
     return law
+
+
+def _visits(inner: FloatArray, leaving: FloatArray) -> FloatArray:
+    r"""Expected visits :math:`(I - W)^{-1}` before leaving a set, without subtraction.
+
+    ``inner`` (m, m) is W off the diagonal, ``leaving`` (m,) the probability of leaving at once.
+    """
+    visits, leaving = inner.copy(), leaving.copy()
+    for k in range(len(leaving)):  # Gauss and Jordan; the pivot is a sum, not 1 - W[k, k]
+        pivot = leaving[k] + visits[k, k + 1 :].sum()
+        column, row = visits[:, k] / pivot, visits[k].copy()
+        column[k], row[k] = 1.0 / pivot, 0.0
+        visits[:, k] = visits[k] = 0.0
+        visits += column[:, None] * row
+        visits[:, k] = column
+        leaving += column * leaving[k]
+    return visits
+
+
+def _period(graph: Any) -> int:
+    """Period of a strongly connected graph: gcd of level(i) + 1 - level(j) over its edges."""
+    from scipy.sparse.csgraph import breadth_first_order
+
+    order, parent = breadth_first_order(graph, 0)
+    level = np.zeros(len(order), dtype=np.int64)
+    for state in order[1:].tolist():
+        level[state] = level[parent[state]] + 1
+    return int(np.gcd.reduce(np.repeat(level + 1, np.diff(graph.indptr)) - level[graph.indices]))
 
 
 def _close_rows(matrix: FloatArray) -> FloatArray:
@@ -1123,13 +1376,6 @@ def _close_rows(matrix: FloatArray) -> FloatArray:
     largest = matrix.argmax(axis=1)
     matrix[rows, largest] = 0.0
     matrix[rows, largest] = np.maximum(0.0, 1.0 - matrix.sum(axis=1))
-    return matrix
-
-
-def _close_diagonal(matrix: FloatArray) -> FloatArray:
-    """Add to the diagonal what the rows lack to one, in place."""
-    np.fill_diagonal(matrix, 0.0)
-    np.fill_diagonal(matrix, np.maximum(0.0, 1.0 - matrix.sum(axis=1)))
     return matrix
 
 
@@ -1147,48 +1393,6 @@ def _rescale(matrix: FloatArray, exponent: int, noise: float) -> _Power:
     return _Power(np.ldexp(matrix, -shift), exponent + shift, True)
 
 
-def _period(support: NDArray[np.bool_]) -> int:
-    """Period of a strongly connected graph: gcd of level(i) + 1 - level(j) over its edges."""
-    level = np.full(len(support), -1)
-    frontier = np.zeros(len(support), dtype=bool)
-    frontier[0] = True
-    depth = 0
-    while frontier.any():
-        level[frontier] = depth
-        frontier = support[frontier].any(axis=0) & (level < 0)
-        depth += 1
-    source, target = np.nonzero(support)
-    return int(np.gcd.reduce(level[source] + 1 - level[target]))
-
-
-# ---------------------------------------------------------------------- sampling
-
-
-def _cumulative(rows: FloatArray) -> FloatArray:
-    """Cumulative sums, with infinity from the last possible state on, to a width of 2**j."""
-    count, n = rows.shape
-    table = np.full((count, 1 << (n - 1).bit_length()), math.inf)
-    table[:, :n] = np.cumsum(rows, axis=1)
-    last = n - 1 - np.argmax(rows[:, ::-1] > 0, axis=1)
-    table[np.arange(table.shape[1]) >= last[:, None]] = math.inf
-    return table
-
-
-def _invert(table: FloatArray, row: IntArray, uniform: FloatArray, *, out: IntArray) -> None:
-    """Write the number of entries of ``table[row]`` that are at most ``uniform``, by bisection.
-
-    A state without mass has the same cumulative sum as the one before it, so it is never chosen.
-    """
-    width = table.shape[1]  # a power of two
-    flat = table.ravel()
-    place = row * width
-    step = width // 2
-    while step:
-        place += step * (flat[step - 1 :].take(place) <= uniform)
-        step //= 2
-    np.bitwise_and(place, width - 1, out=out)
-
-
 # ---------------------------------------------------------------------- input and text
 
 
@@ -1203,6 +1407,13 @@ def _step_counts(k: int | ArrayLike) -> NDArray[Any]:
     if any(entry < 0 for entry in entries):
         raise ValueError(f"k must be at least 0: got {min(entries)}; time does not run backwards")
     return steps
+
+
+def _out_of_reach(quantity: str, n: int, needs: str, most: str, cure: str) -> ValueError:
+    return ValueError(
+        f"{quantity} is out of reach for a sparse chain of {n} states: it needs {needs} "
+        f"(expected at most {most}); {cure}"
+    )
 
 
 def _show(classes: tuple[tuple[int, ...], ...]) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import decimal
+import itertools
 import math
+import pickle
 import subprocess
 import sys
 import time
@@ -15,9 +18,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.linalg import block_diag
-from scipy.sparse import csr_array
+from scipy.sparse import (
+    coo_array,
+    csc_matrix,
+    csr_array,
+    diags_array,
+    dok_array,
+    issparse,
+    kron,
+    lil_array,
+)
 from scipy.stats import chisquare
 
+from amgd import markov
 from amgd.markov import (
     MarkovChain,
     de_bruijn,
@@ -76,15 +89,15 @@ STRUCTURE = {
     "flip": ([[0, 1], [1, 0]], [(0, 1)], [(0, 1)], 2, [1 / 2, 1 / 2], True),
     "weather": ([[0.4, 0.6], [0.2, 0.8]], [(0, 1)], [(0, 1)], 1, [1 / 4, 3 / 4], True),
     "rotation": (np.roll(np.eye(3), 1, 1), [(0, 1, 2)], [(0, 1, 2)], 3, [1 / 3] * 3, False),
-    "absorbing": ([[1, 0], [0.5, 0.5]], [(0,), (1,)], [(0,)], 1, [1, 0], True),
-    "identity": (np.eye(2), [(0,), (1,)], [(0,), (1,)], 1, None, None),
+    "absorbing": ([[1, 0], [0.5, 0.5]], [(0,), (1,)], [(0,)], 1, [1, 0], False),
+    "identity": (np.eye(2), [(0,), (1,)], [(0,), (1,)], 1, None, False),
     "transient first": (
         [[0.5, 0.5, 0], [0, 0, 1], [0, 1, 0]],
         [(0,), (1, 2)],
         [(1, 2)],
         2,
         [0, 1 / 2, 1 / 2],
-        True,
+        False,
     ),
     "periods 2 and 3": (
         block_diag(np.roll(np.eye(2), 1, 1), np.roll(np.eye(3), 1, 1)),
@@ -92,7 +105,7 @@ STRUCTURE = {
         [(0, 1), (2, 3, 4)],
         6,
         None,
-        None,
+        False,
     ),
     "cycles of 4 and 6": (
         # 0-1-2-3-0 and 0-1-2-3-4-5-0 have lengths 4 and 6
@@ -110,27 +123,34 @@ STRUCTURE = {
         [(0, 2)],
         1,
         [2 / 3, 0, 1 / 3, 0],
-        True,
+        False,
     ),
 }  # fmt: skip
 
 
+FORMS = [np.asarray, csr_array, coo_array, csc_matrix, dok_array, lil_array]
+
+
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", STRUCTURE)
-def test_structure(name):
+def test_structure(name, form):
     matrix, classes, recurrent, period, law, reversible = STRUCTURE[name]
-    chain = MarkovChain(matrix)
+    chain = MarkovChain(form(matrix))
+    assert issparse(chain.transition) == (form is not np.asarray)
     assert chain.communicating_classes == tuple(classes)
     assert chain.recurrent_classes == tuple(recurrent)
     assert chain.is_irreducible == (len(classes) == 1)
     assert chain.period == period
     assert chain.is_aperiodic == (period == 1)
+    assert chain.is_reversible is reversible
     if law is None:
-        for ask in ("stationary", "is_reversible", "poisson_mixing"):
+        for ask in ("stationary", "poisson_mixing"):
             with pytest.raises(ValueError, match=r"recurrent classes \{0.*\}.*one class at a time"):
                 getattr(chain, ask)
+        states = recurrent[1]  # the cure that the message names
+        assert MarkovChain(chain.transition[np.ix_(states, states)]).stationary.sum() == 1
     else:
         np.testing.assert_allclose(chain.stationary, law, rtol=1e-15, atol=0)
-        assert chain.is_reversible is reversible
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -161,7 +181,9 @@ REVERSIBLE = [
 
 @pytest.mark.parametrize(("make", "expected"), REVERSIBLE)
 def test_reversible(make, expected):
-    assert make().is_reversible is expected
+    chain = make()
+    assert chain.is_reversible is expected
+    assert MarkovChain(csr_array(chain.transition)).is_reversible is expected
 
 
 # ------------------------------------------------------------------ stationary law
@@ -207,10 +229,145 @@ ILL_CONDITIONED = {
 
 
 @pytest.mark.parametrize("name", ILL_CONDITIONED)
-def test_stationary_componentwise_against_rationals(name):
-    chain = ILL_CONDITIONED[name]()
-    for computed, exact in zip(chain.stationary, exact_law(chain.transition), strict=True):
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("blocks", [(64,), (2,), (1,)])
+def test_stationary_componentwise_against_rationals(name, form, blocks, monkeypatch):
+    monkeypatch.setattr(markov, "_BLOCKS", blocks)
+    matrix = ILL_CONDITIONED[name]().transition
+    law = MarkovChain(form(matrix)).stationary
+    for computed, exact in zip(law, exact_law(matrix), strict=True):
         assert abs(Fraction(float(computed)) - exact) <= Fraction(1e-12) * exact
+
+
+def decimal_law(matrix):
+    """The law to 50 digits and more: elimination of one state after the other, in decimals."""
+    with decimal.localcontext(prec=60):
+        work = np.array([[decimal.Decimal(v) for v in row] for row in matrix.tolist()])
+        for k in range(len(work) - 1, 0, -1):
+            work[:k, k] /= sum(work[k, :k])
+            work[:k, :k] += np.multiply.outer(work[:k, k], work[k, :k])
+        law = [decimal.Decimal(1)]
+        for k in range(1, len(work)):
+            law.append(sum(law * work[:k, k]))
+        return [float(entry / sum(law)) for entry in law]
+
+
+def clusters(size, count, coupling, seed):
+    """Groups of states that hardly ever meet, each with its own way of leaving."""
+    rng = np.random.default_rng(seed)
+    n = size * count
+    matrix = coupling * rng.random((n, n)) ** 8
+    for c in range(count):
+        own = slice(c * size, (c + 1) * size)
+        matrix[own, own] = rng.dirichlet(np.full(size, 0.1), size=size) + 1e-12
+    return MarkovChain(matrix / matrix.sum(axis=1, keepdims=True))
+
+
+def scales(n, seed):
+    """Transitions of all sizes from 1 to 1e-14."""
+    rng = np.random.default_rng(seed)
+    matrix = 10.0 ** -rng.uniform(0, 14, (n, n)) * (rng.random((n, n)) < 0.1)
+    matrix += 10.0 ** -rng.uniform(0, 14, n)[:, None] * np.roll(np.eye(n), 1, axis=1)
+    return MarkovChain(matrix / matrix.sum(axis=1, keepdims=True))
+
+
+SEVERAL_BLOCKS = {
+    "random": lambda: random_chain(140, 0, 0.02),
+    "clusters": lambda: clusters(45, 3, 1e-11, 1),
+    "clusters, larger": lambda: clusters(70, 2, 1e-8, 2),
+    "scales": lambda: scales(130, 3),
+    "kmr": lambda: kmr(129, 1 / 3, 1e-2),
+    "birth and death": lambda: birth_death(150, 0.5, 1e-4),
+    "more than a float holds in a block": lambda: birth_death(100, 1e-7, 0.9),
+    "more in eight states": lambda: birth_death(70, 1e-60, 0.9),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL_BLOCKS)
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_stationary_componentwise_of_chains_with_several_blocks(name, form):
+    matrix = SEVERAL_BLOCKS[name]().transition
+    order = np.random.default_rng(5).permutation(len(matrix))
+    law, exact = MarkovChain(form(matrix[np.ix_(order, order)])).stationary, decimal_law(matrix)
+    for computed, expected in zip(law, np.array(exact)[order], strict=True):
+        assert abs(computed - expected) <= 1e-12 * expected or expected < 1e-290
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: metropolis(3, 200),
+        lambda: random_chain(300, 1, 0.05),
+        lambda: birth_death(500, 0.3, 0.3),
+        lambda: kmr(200, 0.4, 0.1),
+    ],
+)
+def test_blocks_of_any_size_give_the_same_law(make, monkeypatch):
+    matrix = make().transition
+    laws = []
+    for block in (1, 7, 64, 1000):
+        monkeypatch.setattr(markov, "_BLOCKS", (block,))
+        laws.append(MarkovChain(matrix).stationary)
+        laws.append(MarkovChain(csr_array(matrix)).stationary)
+    for law in laws[1:]:
+        np.testing.assert_allclose(law, laws[0], rtol=2e-13, atol=1e-290)
+
+
+def torus_walk(side, law):
+    """Metropolis walk on a torus with this law."""
+    n = side * side
+    ring = csr_array(np.roll(np.eye(side), 1, axis=1) + np.roll(np.eye(side), -1, axis=1))
+    links = (kron(ring, np.eye(side)) + kron(np.eye(side), ring)).tocoo()
+    rates = 0.2 * np.minimum(1.0, law[links.col] / law[links.row])
+    matrix = csr_array((rates, (links.row, links.col)), shape=(n, n))
+    return MarkovChain(matrix + diags_array(1.0 - matrix.sum(axis=1)))
+
+
+def test_stationary_of_a_large_sparse_chain_whose_law_is_known():
+    law = np.exp(np.random.default_rng(0).normal(size=2500).cumsum())
+    law /= law.sum()
+    assert law.min() < 1e-25
+    chain = torus_walk(50, law)
+    np.testing.assert_allclose(chain.stationary, law, rtol=1e-12)
+    assert chain.is_reversible
+    assert chain.is_irreducible
+    assert chain.period == 1
+
+
+UNIFORM = {
+    "de Bruijn": lambda: de_bruijn(6),
+    "cycle": lambda: lazy_cycle(9),
+    "clusters": lambda: two_clusters(6, 1e-13),
+    "rotation": lambda: MarkovChain(np.roll(np.eye(7), 3, axis=1)),
+}
+
+
+@pytest.mark.parametrize("name", UNIFORM)
+def test_a_balanced_sparse_chain_has_exactly_the_uniform_law(name):
+    matrix = UNIFORM[name]().transition
+    assert (MarkovChain(csr_array(matrix)).stationary == 1 / len(matrix)).all()
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_a_law_beyond_floats_is_right_or_refused(order, form):
+    """State i has mass 1e-200**i: some passages are too rare for a float."""
+    matrix = np.eye(4, k=1) * 1e-200
+    matrix[:, 0] = 1
+    chain = MarkovChain(form(matrix[np.ix_(order, order)]))
+    try:
+        law = chain.stationary
+    except ValueError as error:
+        assert "beyond floating point: passages" in str(error)  # noqa: PT017
+    else:
+        assert law.tolist() == [(1, 1e-200, 0, 0)[i] for i in order]
+
+
+def test_nearly_balanced_is_not_balanced():
+    """Column sums are one to the last digit, and the law is (3/4, 1/4)."""
+    matrix = [[1 - 1e-17, 1e-17], [3e-17, 1 - 3e-17]]
+    law = MarkovChain(csr_array(matrix)).stationary
+    np.testing.assert_allclose(law, [0.75, 0.25], rtol=1e-15)
 
 
 def test_stationary_beyond_the_range_of_floats():
@@ -531,6 +688,187 @@ def test_law():
     assert MarkovChain(np.eye(2)).law(4, 1).tolist() == [0, 1]
 
 
+def test_occupancy():
+    chain = random_chain(5, 7)
+    start = np.array([0.5, 0, 0, 0.25, 0.25])
+    for first, law in ((2, np.eye(5)[2]), (start, start)):
+        laws = [law @ np.linalg.matrix_power(chain.transition, t) for t in range(12)]
+        np.testing.assert_allclose(chain.occupancy(12, first), np.mean(laws, axis=0), rtol=1e-13)
+        assert chain.occupancy(1, first).tolist() == law.tolist()
+
+
+# ------------------------------------------------------------------ sparse and dense
+
+RATIONAL = st.integers(0, 3)
+
+
+@st.composite
+def matrices(draw):
+    """Small matrices: reducible, periodic, with transient and absorbing states, or none of it."""
+    n = draw(st.integers(1, 7))
+    weights = draw(hnp.arrays(float, (n, n), elements=RATIONAL.map(lambda v: [0, 0, 1, 3][v])))
+    for i in range(n):
+        if not weights[i].any():
+            weights[i, draw(st.integers(0, n - 1))] = 1
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def level(chain):
+    return np.full(chain.n_states, 1 / chain.n_states)
+
+
+def answer(chain, ask):
+    """What a property or call gives, or the message with which it refuses."""
+    try:
+        return ask(chain)
+    except ValueError as error:
+        return str(error)
+
+
+QUESTIONS = {
+    "n_states": lambda c: c.n_states,
+    "communicating_classes": lambda c: c.communicating_classes,
+    "recurrent_classes": lambda c: c.recurrent_classes,
+    "is_irreducible": lambda c: c.is_irreducible,
+    "is_aperiodic": lambda c: c.is_aperiodic,
+    "is_reversible": lambda c: c.is_reversible,
+    "period": lambda c: c.period,
+    "stationary": lambda c: c.stationary,
+    "law 0": lambda c: c.law(0, 0),
+    "law 3": lambda c: c.law(3, c.n_states - 1),
+    "law 20": lambda c: c.law(20, level(c)),
+    "occupancy": lambda c: c.occupancy(9, 0),
+    "tv_distance": lambda c: c.tv_distance([0, 1, 2, 9]),
+    "mixing_time": lambda c: c.mixing_time(0.05),
+    "mixing_sum": lambda c: c.mixing_sum,
+    "mixing_constant": lambda c: c.mixing_constant,
+    "second_modulus": lambda c: c.second_modulus,
+    "poisson_mixing": lambda c: c.poisson_mixing,
+    "sample": lambda c: c.sample(20, rng=RNG(1), replicates=9, initial=0),
+    "sample from a law": lambda c: c.sample(3, rng=RNG(2), replicates=9, initial=level(c)),
+    "sample from the stationary law": lambda c: c.sample(9, rng=RNG(3), replicates=5),
+}  # fmt: skip
+
+
+@settings(max_examples=150)
+@given(matrices(), st.sampled_from(FORMS[1:]))
+def test_a_sparse_chain_answers_like_the_dense_one(matrix, form):
+    dense, sparse = MarkovChain(matrix), MarkovChain(form(matrix))
+    for name, ask in QUESTIONS.items():
+        expected, found = answer(dense, ask), answer(sparse, ask)
+        assert type(found) is type(expected), name
+        if isinstance(expected, float | np.ndarray):
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-15, err_msg=name)
+        else:
+            assert found == expected, name
+
+
+def test_every_public_name_is_among_the_questions():
+    named = {name.split()[0] for name in QUESTIONS}
+    errors = {"mixing_sum_error", "mixing_constant_error"}
+    assert named | errors | {"transition"} == {n for n in dir(MarkovChain) if n[0] != "_"}
+
+
+@settings(max_examples=60)
+@given(matrices(), st.sampled_from([0.6, 0.3, 0.01, 1e-6]))
+def test_walking_from_every_start_answers_like_powers(matrix, delta):
+    """The route for large sparse chains, on small ones."""
+    dense = MarkovChain(matrix)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(markov, "_DENSE_UP_TO", 0)
+        sparse = MarkovChain(csr_array(matrix))
+        for ask in (
+            lambda c: c.tv_distance([[3, 0], [1, 17]]),
+            lambda c: c.tv_distance(5),
+            lambda c: c.mixing_time(delta),
+            lambda c: c.mixing_sum,
+            lambda c: c.law(30, 0),
+        ):
+            expected, found = answer(dense, ask), answer(sparse, ask)
+            if isinstance(expected, str):
+                assert found == expected
+            else:
+                np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+        if dense.is_irreducible and dense.is_aperiodic:
+            # error bounds add up; the rounding of both routes comes on top
+            error = sparse.mixing_sum_error + dense.mixing_sum_error
+            assert abs(sparse.mixing_sum - dense.mixing_sum) <= error + 1e-12 * dense.mixing_sum
+            assert sparse.mixing_sum_error <= 1e-10 * (1 + sparse.mixing_sum)
+
+
+def test_a_walk_goes_through_the_starts_in_blocks(monkeypatch):
+    monkeypatch.setattr(markov, "_DENSE_UP_TO", 100)
+    chain = random_chain(800, 3, 0.01)  # 2**19 // 800 = 655 starts at once
+    ks = np.array([0, 1, 2, 5])
+    expected = chain.tv_distance(ks)
+    found = MarkovChain(csr_array(chain.transition)).tv_distance(ks)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+MATRICES = r"dense matrices of 0\.8 GB \(expected at most 4096 states\); lump .*P\.toarray\(\)"
+STEPS = (
+    r"is out of reach .* 10000 states: it needs \d+ steps or more .*at most 2e\+10 in all.*law\("
+)
+OUT_OF_REACH = {
+    "mixing_constant": (lambda c: c.mixing_constant, MATRICES),
+    "mixing_constant_error": (lambda c: c.mixing_constant_error, MATRICES),
+    "second_modulus": (lambda c: c.second_modulus, MATRICES),
+    "poisson_mixing": (lambda c: c.poisson_mixing, MATRICES),
+    "tv_distance": (lambda c: c.tv_distance(10**30), f"tv_distance {STEPS}"),
+    "mixing_time": (lambda c: c.mixing_time(1e-3), f"mixing_time {STEPS}"),
+    "mixing_sum": (lambda c: c.mixing_sum, f"mixing_sum {STEPS}"),
+    "mixing_sum_error": (lambda c: c.mixing_sum_error, f"mixing_sum {STEPS}"),
+    "law": (lambda c: c.law(10**9, 0), f"law {STEPS}"),
+}
+
+
+@pytest.mark.parametrize("name", OUT_OF_REACH)
+def test_a_large_slow_chain_says_what_it_would_cost(name):
+    ask, message = OUT_OF_REACH[name]
+    n = 10_000
+    ring = diags_array(
+        [0.5, 0.25, 0.25, 0.25, 0.25], offsets=[0, 1, -1, n - 1, 1 - n], shape=(n, n)
+    )
+    started = time.perf_counter()
+    with pytest.raises(ValueError, match=message):
+        ask(MarkovChain(ring))
+    assert time.perf_counter() - started < 20  # at once, not after the work
+
+
+def test_an_elimination_that_is_too_large_says_what_it_would_cost(monkeypatch):
+    matrix = csr_array(random_chain(100, 0).transition)
+    monkeypatch.setattr(markov, "_ELIMINATION_COST", 1e5)
+    text = (
+        r"stationary law .* 100 states: it needs \d.* and .* GB, .*at most 1e\+05 and 4 GB\); if it"
+    )
+    with pytest.raises(ValueError, match=text):
+        MarkovChain(matrix).stationary  # noqa: B018
+    assert MarkovChain(matrix.toarray()).stationary.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("bits", [13, 14])
+def test_large_windows(bits):
+    chain, n = de_bruijn(bits), 2**bits
+    assert issparse(chain.transition)
+    assert chain.transition.nnz == 2 * n
+    assert (chain.is_irreducible, chain.is_aperiodic, chain.is_reversible) == (True, True, False)
+    assert (chain.stationary == 1 / n).all()
+    assert chain.tv_distance(0) == 1 - 1 / n
+    path = chain.sample(50, rng=RNG(0), replicates=100)
+    assert np.isin(path[:, 1:] - 2 * path[:, :-1], [0, 1, -n, 1 - n]).all()
+    assert chain.law(bits, 5).tolist() == [1 / n] * n
+
+
+def test_windows_by_walking(monkeypatch):
+    monkeypatch.setattr(markov, "_DENSE_UP_TO", 512)
+    chain = de_bruijn(10)
+    assert issparse(chain.transition)
+    expected = [max(0, 1 - 2.0 ** (k - 10)) for k in range(1, 13)]
+    assert chain.tv_distance(np.arange(1, 13)).tolist() == expected
+    assert (chain.mixing_time(0.01), chain.mixing_time(0.6)) == (10, 9)
+    assert (chain.mixing_sum, chain.mixing_sum_error) == (8 + 2**-9, 0)
+
+
 # ------------------------------------------------------------------ bad input
 
 GOOD = [[0.5, 0.5], [0.5, 0.5]]
@@ -547,7 +885,6 @@ BAD_MATRICES = [
     (np.array([[0.5, 0.5], [True, 0.0]], dtype=object), TypeError, "got dtype object"),
     (MarkovChain(GOOD), TypeError, r"an array: got MarkovChain; use its \.transition"),
     ([["a", "b"], ["c", "d"]], TypeError, "real numbers"),
-    (csr_array(GOOD), TypeError, r"dense array: got csr_array; use \.toarray\(\)"),
     ([[0.5, 0.5], [np.nan, 1]], ValueError, r"finite: entry \(1, 0\) is nan"),
     ([[np.inf, 0.5], [0, 1]], ValueError, r"finite: entry \(0, 0\) is inf"),
     ([[0.5, 0.5], [1.5, -0.5]], ValueError, r"non-negative: entry \(1, 1\) is -0.5"),
@@ -572,6 +909,48 @@ def test_bad_matrix(matrix, error, message):
         MarkovChain(matrix)
 
 
+BAD_NUMBERS = [
+    ([[0.5, 0.5]], ValueError, r"transition must have shape \(n, n\): got \(1, 2\)"),
+    (np.zeros((0, 0)), ValueError, r"transition must not be empty: got shape \(0, 0\)"),
+    (np.eye(2) * 1j, TypeError, "real numbers: got dtype complex"),
+    ([[0.5, 0.5], [np.nan, 1]], ValueError, r"finite: entry \(1, 0\) is nan"),
+    ([[np.inf, 0.5], [0, 1]], ValueError, r"finite: entry \(0, 0\) is inf"),
+    ([[0.5, 0.5], [1.5, -0.5]], ValueError, r"non-negative: entry \(1, 1\) is -0.5"),
+    ([[0.5, 0.5], [0.5, 0.43]], ValueError, r"row 1 sums to 0.93 \(expected 1 within 1e-08\)"),
+    ([[1.0, 0.0], [0.0, 0.0]], ValueError, "row 1 sums to 0 "),
+    (np.array([[0.5, 0.50001], [0, 1]], dtype=np.float32), ValueError, "within 1e-06"),
+    ([[3, 1], [1, 1]], ValueError, "row 0 sums to 4.*counts"),
+]
+
+
+@pytest.mark.parametrize(("matrix", "error", "message"), BAD_NUMBERS)
+@pytest.mark.parametrize("form", FORMS[1:])
+def test_bad_sparse_matrix(matrix, error, message, form):
+    with pytest.raises(error, match=message):
+        MarkovChain(form(matrix))
+
+
+def test_a_sparse_matrix_of_truth_values_is_refused():
+    with pytest.raises(TypeError, match="real numbers: got dtype bool"):
+        MarkovChain(csr_array(np.eye(2, dtype=bool)))
+
+
+def test_what_a_sparse_matrix_may_store():
+    """Entries twice, out of order, zero: they are added up, sorted, left out; nothing is shared."""
+    row, column = np.array([1, 0, 0, 1, 0, 1]), np.array([1, 1, 0, 0, 1, 0])
+    given = coo_array((np.array([0.5, 0.25, 0.5, 0.5, 0.25, 0.0]), (row, column)), shape=(2, 2))
+    given = csr_array(given, copy=True)
+    chain = MarkovChain(given)
+    given.data[:] = 7.0
+    assert chain.transition.toarray().tolist() == [[0.5, 0.5], [0.5, 0.5]]
+    assert chain.transition.nnz == 4
+    assert MarkovChain(csr_array(([1.0, 0.0, 1.0], [0, 1, 1], [0, 2, 3]))).transition.nnz == 2
+    with pytest.raises(ValueError, match="read-only"):
+        chain.transition[0, 0] = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        chain.transition.data[0] = 1.0
+
+
 RNG = np.random.default_rng
 BAD_CALLS = [
     (lambda c: c.tv_distance(-1), ValueError, "at least 0: got -1"),
@@ -585,7 +964,11 @@ BAD_CALLS = [
     (lambda c: c.mixing_time(math.nan), ValueError, "got nan"),
     (lambda c: c.mixing_time(True), TypeError, "delta must be a real number"),
     (lambda c: c.mixing_time("0.1"), TypeError, "delta must be a real number"),
-    (lambda c: c.law([1, 2], 0), TypeError, "one integer"),
+    (lambda c: c.law([1, 2], 0), TypeError, r"k must be an integer: got \[1, 2\]"),
+    (lambda c: c.law(-1, 0), ValueError, "k must be at least 0: got -1"),
+    (lambda c: c.occupancy(0, 0), ValueError, "length must be at least 1: got 0"),
+    (lambda c: c.occupancy(1, 2), ValueError, r"initial must lie in 0\.\.1: got 2"),
+    (lambda c: c.occupancy(1, [0.5, 0.6]), ValueError, "initial must sum to 1: it sums to 1.1"),
     (lambda c: c.law(1, 2), ValueError, r"lie in 0\.\.1: got 2"),
     (lambda c: c.law(1, [0.5, 0.6]), ValueError, "it sums to 1.1"),
     (lambda c: c.sample(0, rng=RNG(0)), ValueError, "length must be at least 1"),
@@ -607,9 +990,10 @@ BAD_CALLS = [
 
 
 @pytest.mark.parametrize(("call", "error", "message"), BAD_CALLS)
-def test_bad_call(call, error, message):
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_bad_call(call, error, message, form):
     with pytest.raises(error, match=message):
-        call(MarkovChain(GOOD))
+        call(MarkovChain(form(GOOD)))
 
 
 MIXING = {
@@ -649,8 +1033,8 @@ BAD_MAKERS = [
     (lambda: lazy_cycle(4.0), TypeError, "n must be an integer"),
     (lambda: two_clusters(7, 0.1), ValueError, "n must be even.*use 8"),
     (lambda: two_clusters(8, 0), ValueError, "eps must lie"),
-    (lambda: de_bruijn(0), ValueError, r"bits must lie in 1\.\.12: got 0"),
-    (lambda: de_bruijn(13), ValueError, r"bits must lie in 1\.\.12: got 13"),
+    (lambda: de_bruijn(0), ValueError, r"bits must lie in 1\.\.20: got 0"),
+    (lambda: de_bruijn(21), ValueError, r"bits must lie in 1\.\.20: got 21"),
     (lambda: de_bruijn(True), TypeError, "bits must be an integer"),
 ]
 
@@ -746,6 +1130,36 @@ def test_inversion_against_searchsorted(n):
     expected = [np.searchsorted(cumulative[s], u, "right") for s, u in pairs]
     assert drawn[:, 1].tolist() == expected
     assert (chain.transition[start, drawn[:, 1]] > 0).all()
+
+
+def hub(n):
+    """One state leads to all, all others to it: rows of very different lengths."""
+    matrix = np.zeros((n, n))
+    matrix[0], matrix[1:, 0] = 1 / n, 1
+    return matrix
+
+
+@pytest.mark.parametrize(
+    "matrix", [hub(40), lazy_cycle(33).transition, random_chain(50, 1, 0.02).transition]
+)
+def test_rows_of_all_lengths_against_searchsorted(matrix):
+    uniforms, start = RNG(0).random(500), RNG(1).integers(len(matrix), size=500)
+    cumulative = np.cumsum(MarkovChain(matrix).transition, axis=1)
+    pairs = zip(start, uniforms, strict=True)
+    expected = [np.searchsorted(cumulative[s], u, "right") for s, u in pairs]
+    for form in (np.asarray, csr_array):
+        chain = MarkovChain(form(matrix))
+        drawn = chain.sample(2, rng=Fixed(*uniforms), replicates=500, initial=start)
+        assert drawn[:, 1].tolist() == expected
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_a_chain_that_has_worked_can_be_sent_to_another_process(form):
+    chain = MarkovChain(form(lazy_cycle(5).transition))
+    path, total = chain.sample(9, rng=RNG(0)), chain.mixing_sum
+    arrived = pickle.loads(pickle.dumps(chain))
+    assert (arrived.sample(9, rng=RNG(0)) == path).all()
+    assert arrived.mixing_sum == total
 
 
 def test_sample_shape_type_and_determinism():

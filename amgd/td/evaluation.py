@@ -31,8 +31,7 @@ from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
 from amgd.descent.problems import Ball, Problem
 from amgd.markov import MarkovChain
-from amgd.td import _chains as chains
-from amgd.td.gridworld import DENSE_LIMIT, GridWorld
+from amgd.td.gridworld import GridWorld, frozen
 
 __all__ = ["TDDescent", "TDProblem", "product_basis_spectrum"]
 
@@ -65,7 +64,10 @@ class TDProblem:
 
     Attributes
     ----------
+    chain : MarkovChain
+        The chain of states.
     transition : scipy.sparse.csr_array
+        Its matrix, sparse whatever was given.
     features, law, reward, arrival_reward : ndarray
         `law` is D as it is used: 0 at terminal states, and summing to 1.
     is_terminal : ndarray of bool, shape (n,)
@@ -99,23 +101,18 @@ class TDProblem:
         terminal: ArrayLike = (),
         arrival_reward: ArrayLike | None = None,
     ) -> None:
-        self.transition = chains.as_transition(transition)
-        n = self.n_states = self.transition.shape[0]
+        self.chain = MarkovChain(transition)
+        self.transition = sp.csr_array(self.chain.transition)
+        n = self.n_states = self.chain.n_states
         self.reward = check.array("reward", reward, (n,), "give one reward per state")
-        if arrival_reward is None:
-            self.arrival_reward = np.zeros(n)
-        else:
-            cure = "give one reward per state that is arrived at"
-            self.arrival_reward = check.array("arrival_reward", arrival_reward, (n,), cure)
+        arrival = np.zeros(n) if arrival_reward is None else arrival_reward
+        cure = "give one reward per state that is arrived at"
+        self.arrival_reward = check.array("arrival_reward", arrival, (n,), cure)
         cure = "give one row of features per state"
         self.features = check.array("features", features, (n, "d"), cure)
         self.dim = self.features.shape[1]
         self.discount = check.discount_factor(discount)
-        self.length = (
-            None
-            if length is None
-            else check.integer("length", length, 1, "an episode has at least one step")
-        )
+        self.length = length if length is None else self._steps(length)
         self.start = check.integer("start", start, 0, "states are counted from 0", n - 1)
         self.is_terminal = _mask(terminal, n)
         if self.is_terminal[self.start]:
@@ -180,13 +177,13 @@ class TDProblem:
         r""":math:`\Phi^\top D(\Phi - \gamma P\Phi)`, shape (d, d)."""
         expected_next = self.transition @ self._live_features
         difference = self.features - self.discount * expected_next
-        return _frozen(self.features.T @ (self.law[:, None] * difference))
+        return frozen(self.features.T @ (self.law[:, None] * difference))
 
     @cached_property
     def b(self) -> FloatArray:
         r""":math:`\Phi^\top D r` with the expected reward r, shape (d,)."""
         expected = self.reward + self.transition @ self.arrival_reward
-        return _frozen(self.features.T @ (self.law * expected))
+        return frozen(self.features.T @ (self.law * expected))
 
     @cached_property
     def theta_star(self) -> FloatArray:
@@ -203,7 +200,7 @@ class TDProblem:
                 "(expected below 1e14); drop the features that are linearly dependent "
                 "on the states that the law charges"
             )
-        return _frozen(np.linalg.solve(self.A, self.b))
+        return frozen(np.linalg.solve(self.A, self.b))
 
     @cached_property
     def mu(self) -> float:
@@ -269,18 +266,11 @@ class TDProblem:
         """
         episodes = check.integer("episodes", episodes, 1, "draw at least one episode")
         replicates = check.integer("replicates", replicates, 1, "run at least one replicate")
-        if length is None:
-            if self.length is None:
-                raise ValueError(
-                    "length is missing: got None (expected the steps of an episode); "
-                    "pass length here or to TDProblem"
-                )
-            length = self.length
-        length = check.integer("length", length, 1, "an episode has at least one step")
-        start = np.zeros(self.n_states)
-        start[self.start] = 1.0
-        shape = (episodes, replicates)
-        return chains.sample_paths(self.transition, start, length, shape, check.generator(rng))
+        length = self._steps(length)
+        paths = self.chain.sample(
+            length + 1, rng=rng, replicates=episodes * replicates, initial=self.start
+        )
+        return paths.reshape(episodes, replicates, length + 1)
 
     def sampled_sums(self, states: ArrayLike) -> tuple[FloatArray, FloatArray, IntArray]:
         r"""Sum the sample systems of the transitions of each path.
@@ -382,7 +372,7 @@ class TDProblem:
     @cached_property
     def _live_features(self) -> FloatArray:
         """Features with rows of 0 at terminal states: value 0, and nothing is learned there."""
-        return _frozen(np.where(self.is_terminal[:, None], 0.0, self.features))
+        return frozen(np.where(self.is_terminal[:, None], 0.0, self.features))
 
     # As a problem of the theorems -----------------------------------------------------------------
 
@@ -394,21 +384,11 @@ class TDProblem:
 
     @cached_property
     def pair_chain(self) -> MarkovChain:
-        """The chain of the transitions: (s, s') is followed by (s', s'') with P(s', s'').
-
-        Raises
-        ------
-        ValueError
-            Above 2500 pairs, where the dense matrix is too large.
-        """
-        left, arrived = self.pairs
-        if left.size > DENSE_LIMIT:
-            raise ValueError(
-                f"the chain of transitions is too large: got {left.size} pairs "
-                f"(expected at most {DENSE_LIMIT}); use a smaller chain, such as n = 10"
-            )
-        follows = arrived[:, None] == left[None, :]
-        return MarkovChain(follows * self.transition.data[None, :])
+        """The chain of the transitions, sparse: after (s, s') comes (s', s'') with P(s', s'')."""
+        P, pairs = self.transition, np.arange(self.transition.nnz + 1)
+        arrive = sp.csr_array((np.ones(P.nnz), P.indices, pairs), shape=(P.nnz, self.n_states))
+        leave = sp.csr_array((P.data, pairs[:-1], P.indptr), shape=(self.n_states, P.nnz))
+        return MarkovChain(arrive @ leave)
 
     @cached_property
     def pair_mixing_sum(self) -> float:
@@ -424,13 +404,7 @@ class TDProblem:
         >>> problem.pair_mixing_sum, problem.pair_chain.mixing_sum
         (0.5, 0.5)
         """
-        if self.n_states > DENSE_LIMIT:
-            raise ValueError(
-                f"the chain of states is too large: got {self.n_states} states "
-                f"(expected at most {DENSE_LIMIT}); use a smaller chain"
-            )
-        chain = MarkovChain(self.transition.toarray())
-        return chain.mixing_sum + 1.0 - float(chain.stationary.min())
+        return self.chain.mixing_sum + 1.0 - float(self.chain.stationary.min())
 
     def as_problem(self, radius: float) -> TDDescent:
         """Return TD(0) on a ball as a problem of Theorems 2' and 3', over `pair_chain`.
@@ -461,16 +435,9 @@ class TDProblem:
         if isinstance(law, str):
             check.choice("law", law, ("stationary", "episode"))
             if law == "stationary":
-                weights = chains.stationary_law(self.transition)
-            elif self.length is None:
-                raise ValueError(
-                    'length is missing: got None (expected the steps of an episode); law="episode" '
-                    "needs it"
-                )
+                weights = self.chain.stationary
             else:
-                start = np.zeros(self.n_states)
-                start[self.start] = 1.0
-                weights = chains.occupancy(self.transition, start, self.length)
+                weights = self.chain.occupancy(self._steps(self.length), self.start)
         else:
             weights = check.probabilities("law", law, (self.n_states,))
         weights = np.where(self.is_terminal, 0.0, weights)
@@ -480,6 +447,15 @@ class TDProblem:
                 'elsewhere); use law="episode" with a length, or give the weights'
             )
         return np.asarray(weights / weights.sum())
+
+    def _steps(self, length: int | None) -> int:
+        length = self.length if length is None else length
+        if length is None:
+            raise ValueError(
+                "length is missing: got None (expected the steps of an episode); episodes and "
+                'law="episode" need it, here or for TDProblem'
+            )
+        return check.integer("length", length, 1, "an episode has at least one step")
 
     def _points(self, theta: ArrayLike) -> FloatArray:
         return check.points("theta", theta, self.dim, "pass the weights of the features")
@@ -515,7 +491,7 @@ class TDDescent(Problem):
                 f"A is not symmetric: its asymmetry is {td.asymmetry:.3g} (expected 0), so TD does "
                 "not descend a function; use a reversible chain under its stationary law"
             )
-        stationary = chains.stationary_law(td.transition)
+        stationary = td.chain.stationary
         if td.is_terminal.any() or np.abs(stationary - td.law).max() > 1e-12:
             raise ValueError(
                 "the law is not the stationary law of the chain (expected law='stationary' and no "
@@ -612,9 +588,3 @@ def _mask(states: ArrayLike, n_states: int) -> NDArray[np.bool_]:
     listed = check.integers("terminal", listed, 0, "states are counted from 0", n_states - 1)
     mask[listed] = True
     return mask
-
-
-def _frozen(value: ArrayLike) -> FloatArray:
-    result = np.asarray(value, dtype=np.float64)
-    result.setflags(write=False)
-    return result

@@ -31,7 +31,6 @@ from scipy.sparse.linalg import splu
 from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
 from amgd.markov import MarkovChain
-from amgd.td import _chains as chains
 
 __all__ = ["GridWorld", "GridWorldEnv"]
 
@@ -95,7 +94,9 @@ class GridWorld:
         self.reward_kind = check.choice("reward", reward, REWARDS)
         self.n_states = self.n * self.n
         self.start, self.goal_state = 0, self.n_states - 1
-        self.policy = _policy(policy, self.n_states)
+        actions = (self.n_states, len(ACTIONS))
+        given = np.full(actions, 0.25) if policy is None else policy
+        self.policy = frozen(check.probabilities("policy", given, actions))
 
         row, column = np.divmod(np.arange(self.n_states), self.n)
         last = self.n - 1
@@ -131,14 +132,16 @@ class GridWorld:
         )
 
     @cached_property
-    def transition_sparse(self) -> sp.csr_array:
-        """Transition matrix P as a CSR array, for every size. Do not write into it."""
+    def chain(self) -> MarkovChain:
+        """The chain of states."""
         states = np.repeat(np.arange(self.n_states), len(ACTIONS))
         entries = (self.policy.ravel(), (states, self.successors.ravel()))
-        matrix = sp.csr_array(entries, shape=(self.n_states, self.n_states))
-        matrix.sum_duplicates()
-        matrix.eliminate_zeros()
-        return matrix
+        return MarkovChain(sp.csr_array(entries, shape=(self.n_states, self.n_states)))
+
+    @property
+    def transition_sparse(self) -> sp.csr_array:
+        """Transition matrix P as a read-only CSR array, for every size."""
+        return self.chain.transition
 
     @cached_property
     def transition(self) -> FloatArray:
@@ -154,60 +157,44 @@ class GridWorld:
                 f"the dense transition matrix is too large: got {self.n_states} states "
                 f"(expected at most {DENSE_LIMIT}); use transition_sparse"
             )
-        dense: FloatArray = self.transition_sparse.toarray()
-        dense.setflags(write=False)
-        return dense
-
-    @cached_property
-    def chain(self) -> MarkovChain:
-        """The chain of states as a `MarkovChain` (at most 2500 states)."""
-        return MarkovChain(self.transition)
+        return frozen(self.transition_sparse.toarray())
 
     @cached_property
     def reward(self) -> FloatArray:
         """Expected reward r(s) of the step from each state, shape (n_states,)."""
-        expected: FloatArray = self.departure_reward + self.transition_sparse @ self.arrival_reward
-        expected.setflags(write=False)
-        return expected
+        return frozen(self.departure_reward + self.transition_sparse @ self.arrival_reward)
 
-    @cached_property
+    @property
     def stationary(self) -> FloatArray:
-        """Stationary law pi, shape (n_states,), by a sparse solve.
+        """Stationary law pi, shape (n_states,).
 
-        Under the uniform policy it is known: uniform if the goal is ordinary.
+        Under the uniform policy it is uniform if the goal is ordinary.
         If the goal is absorbing it is the point mass there.
 
         Raises
         ------
         ValueError
-            If the policy leaves more than one closed class, so that pi is not unique.
+            If the policy leaves more than one recurrent class, so that pi is not unique.
         """
-        law = chains.stationary_law(self.transition_sparse)
-        if self.goal == "ordinary" and self.is_doubly_stochastic:
-            law = np.full(self.n_states, 1.0 / self.n_states)  # exact, without rounding
-        law.setflags(write=False)
-        return law
+        return self.chain.stationary
 
     @cached_property
     def is_doubly_stochastic(self) -> bool:
         """Whether every column of P sums to 1 as well (within 1e-12)."""
         return bool(np.abs(self.transition_sparse.sum(axis=0) - 1.0).max() <= 1e-12)
 
-    @cached_property
+    @property
     def is_irreducible(self) -> bool:
         """Whether every state leads to every other."""
-        return chains.closed_classes(self.transition_sparse)[0].size == self.n_states
+        return self.chain.is_irreducible
 
-    @cached_property
+    @property
     def is_reversible(self) -> bool:
-        """Whether P is irreducible and pi(s) P(s, s') is symmetric (within 1e-12).
+        """Whether pi(s) P(s, s') is symmetric, for a law pi that charges every state.
 
         The absorbing grid is not: its law does not even charge the states of an episode.
         """
-        if not self.is_irreducible:
-            return False
-        flow = sp.diags_array(self.stationary) @ self.transition_sparse
-        return bool(abs(flow - flow.T).max() <= 1e-12)
+        return self.chain.is_reversible
 
     def value(self, discount: float) -> FloatArray:
         r"""Return the value function V, the solution of ``V = r + discount * P V``.
@@ -248,10 +235,7 @@ class GridWorld:
         ndarray, shape (n_states,)
             Sums to 1.
         """
-        length = check.integer("length", length, 1, "an episode has at least one step")
-        start = np.zeros(self.n_states)
-        start[self.start] = 1.0
-        return chains.occupancy(self.transition_sparse, start, length)
+        return self.chain.occupancy(length, self.start)
 
     def sample_episodes(
         self, episodes: int, length: int, *, rng: np.random.Generator, replicates: int = 1
@@ -278,22 +262,17 @@ class GridWorld:
         episodes = check.integer("episodes", episodes, 1, "draw at least one episode")
         length = check.integer("length", length, 1, "an episode has at least one step")
         replicates = check.integer("replicates", replicates, 1, "run at least one replicate")
-        start = np.zeros(self.n_states)
-        start[self.start] = 1.0
-        shape = (episodes, replicates)
-        return chains.sample_paths(
-            self.transition_sparse, start, length, shape, check.generator(rng)
+        paths = self.chain.sample(
+            length + 1, rng=rng, replicates=episodes * replicates, initial=self.start
         )
+        return paths.reshape(episodes, replicates, length + 1)
 
 
-def _policy(policy: ArrayLike | None, n_states: int) -> FloatArray:
-    """Return the action probabilities, shape (n_states, 4), after checking them."""
-    if policy is None:
-        table = np.full((n_states, len(ACTIONS)), 0.25)
-    else:
-        table = check.probabilities("policy", policy, (n_states, len(ACTIONS)))
-    table.setflags(write=False)
-    return table
+def frozen(value: ArrayLike) -> FloatArray:
+    """Return a float64 array that cannot be written to."""
+    result = np.asarray(value, dtype=np.float64)
+    result.setflags(write=False)
+    return result
 
 
 class GridWorldEnv(gym.Env[Any, Any]):

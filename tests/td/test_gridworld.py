@@ -11,6 +11,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import amgd  # noqa: F401 - registers the environment
+from amgd.markov import MarkovChain
 from amgd.td import GridWorld, GridWorldEnv
 
 GOALS = ("ordinary", "absorbing", "reset")
@@ -112,11 +113,21 @@ def test_a_doubly_stochastic_grid_need_not_be_reversible():
     assert (grid.is_doubly_stochastic, grid.is_reversible) == (True, False)
 
 
-@pytest.mark.parametrize("goal", ["ordinary", "reset"])
-def test_the_chain_agrees(goal):
-    grid = GridWorld(4, goal=goal)
-    np.testing.assert_allclose(grid.chain.stationary, grid.stationary, atol=1e-12)
-    assert grid.chain.is_reversible == grid.is_reversible
+@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("n", [2, 3, 4, 7, 20, 60])
+@pytest.mark.parametrize("seed", [None, 0])
+def test_the_chain_agrees(goal, n, seed):
+    grid = GridWorld(n, goal=goal, policy=None if seed is None else random_policy(n, seed))
+    chain = MarkovChain(grid.transition_sparse)  # not the grid's own
+    for name in ("is_reversible", "is_irreducible"):
+        assert getattr(grid, name) is getattr(grid.chain, name) is getattr(chain, name)
+    assert grid.is_reversible is (goal == "ordinary" and seed is None)
+    np.testing.assert_array_equal(grid.stationary, grid.chain.stationary)
+    np.testing.assert_allclose(chain.stationary, grid.stationary, rtol=1e-13)
+    if n <= 20:
+        dense = MarkovChain(grid.transition)
+        assert dense.is_reversible is grid.is_reversible
+        np.testing.assert_allclose(dense.stationary, grid.stationary, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +158,11 @@ def test_a_grid_of_40000_states(goal):
     grid = GridWorld(200, goal=goal)
     P = grid.transition_sparse
     assert P.nnz <= 4 * grid.n_states
-    np.testing.assert_allclose(grid.stationary @ P, grid.stationary, atol=1e-16)
+    np.testing.assert_allclose(grid.stationary @ P, grid.stationary, rtol=1e-14)
+    assert grid.is_reversible is grid.chain.is_reversible is (goal == "ordinary")
+    assert grid.chain.is_aperiodic
+    path = grid.chain.sample(500, rng=np.random.default_rng(0), replicates=20, initial=0)
+    assert (P[path[:, :-1].ravel(), path[:, 1:].ravel()] > 0).all()
     V = grid.value(0.9)
     np.testing.assert_allclose(V, grid.reward + 0.9 * (P @ V), atol=1e-10)
     assert grid.episode_occupancy(2000).sum() == pytest.approx(1.0)
@@ -295,7 +310,7 @@ def test_bad_calls_are_refused(call, error, text):
 
 def test_a_law_that_is_not_unique_is_refused():
     always_up = GridWorld(3, policy=[[1, 0, 0, 0]] * 9)
-    with pytest.raises(ValueError, match=r"not unique: the chain has 3 closed classes"):
+    with pytest.raises(ValueError, match=r"not unique: the chain has 3 recurrent classes"):
         always_up.stationary  # noqa: B018
 
 
