@@ -113,7 +113,7 @@ class MarkovChain:
     9
     """
 
-    def __init__(self, transition: Any) -> None:
+    def __init__(self, transition: ArrayLike | Any) -> None:
         """Check and copy the matrix."""
         matrix = check.transition_matrix("transition", transition)
         self._is_sparse = hasattr(matrix, "tocsr")
