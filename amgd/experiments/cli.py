@@ -14,6 +14,7 @@ command.
 from __future__ import annotations
 
 import errno
+import os
 import re
 import signal
 import sys
@@ -45,14 +46,25 @@ class _Program(TyperGroup):
         """Run the command."""
         from amgd.experiments.records import RecordError
 
+        if (here := os.getcwd()) not in sys.path:
+            sys.path.append(here)  # behind all others: amgd is the one that was called
         try:
-            return super().invoke(ctx)
+            with _interruptible():
+                try:
+                    return super().invoke(ctx)
+                finally:
+                    sys.stdout.flush()  # what cannot be written is told here
         except KeyboardInterrupt:
-            _say("amgd: stopped")
+            goes_on = ctx.invoked_subcommand in ("run", "repair")
+            cure = "; the same command goes on from the last checkpoints" * goes_on
+            _say(f"amgd: stopped{cure}")
             raise typer.Exit(STOPPED) from None
+        except BrokenPipeError:
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115  (for what Python still flushes)
+            if ctx.invoked_subcommand in ("list", "status", "table"):  # `amgd list | head -1`
+                raise typer.Exit from None
+            _say("amgd: standard output is closed; what is recorded stays")
         except OSError as error:
-            if error.errno == errno.EPIPE:  # as of `amgd list | head -1`
-                raise
             _say(f"amgd: {_disk(error)}")
         except BrokenProcessPool:
             _say(
@@ -87,6 +99,30 @@ def _disk(error: OSError) -> str:
     return f"{where}{_line(error.strerror or error)}" + (f"; {cure}" if cure else "")
 
 
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does, and a second one of them end the program at once."""
+    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
+    told = False
+
+    def stop(number: int, frame: object) -> None:
+        nonlocal told
+        if told:  # it is stopping; every file is whole at any moment
+            os._exit(STOPPED)
+        told = True
+        raise KeyboardInterrupt
+
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:  # as in the background of a script
+            signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        if not told:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
 def _line(text: object) -> str:
     return " ".join(str(text).split())
 
@@ -99,7 +135,6 @@ def _say(text: str) -> None:
 app = typer.Typer(
     cls=_Program,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,  # plain text: the same in a pipe and on a terminal
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -152,11 +187,25 @@ class Preset(StrEnum):
     paper = "paper"
 
 
+RESULTS = Path("results")
 NAMES = (
     "An experiment (figure2-cartpole), a figure (figure1: all its panels), a file in TOML with a "
-    "specification of your own, or a record in OUT."
+    "specification of your own, or a record: its name in OUT, or its folder."
 )
-NameArgument = Annotated[str, typer.Argument(help=NAMES, show_default=False)]
+
+
+def _complete(incomplete: str) -> list[str]:
+    """Return the names that begin so; where there is none, most shells go on with files."""
+    from amgd.experiments.named import EXPERIMENTS
+
+    figures = dict.fromkeys(name.partition("-")[0] for name in EXPERIMENTS)
+    files = [str(path) for path in (*Path().glob("*.toml"), *RESULTS.glob("*"))]
+    return [name for name in (*figures, *EXPERIMENTS, *files) if name.startswith(incomplete)]
+
+
+NameArgument = Annotated[
+    str, typer.Argument(help=NAMES, show_default=False, autocompletion=_complete)
+]
 PresetOption = Annotated[
     Preset | None,
     typer.Option(
@@ -167,14 +216,12 @@ PresetOption = Annotated[
     ),
 ]
 OutOption = Annotated[
-    Path | None,
+    Path,
     typer.Option(
         "--out",
         metavar="OUT",
         help="The record is the folder OUT/NAME for the preset paper, OUT/NAME-smoke and "
-        "OUT/NAME-book for the others.  [default: book/results if the working directory has it, "
-        "otherwise results]",
-        show_default=False,
+        "OUT/NAME-book for the others.",
     ),
 ]
 VariantsOption = Annotated[
@@ -231,13 +278,6 @@ def _known(option: str, chosen: Sequence[Any], known: list[Any], listed: str) ->
 
 
 # --- names and folders ----------------------------------------------------------------------------
-def _folder(out: Path | None) -> Path:
-    """Return where records are kept."""
-    if out is not None:
-        return out
-    return Path("book/results") if Path("book/results").is_dir() else Path("results")
-
-
 def _suffix(preset: Preset | None) -> str:
     return "" if preset in (None, Preset.paper) else f"-{preset}"
 
@@ -304,11 +344,11 @@ def _places(name: str, preset: Preset | None, folder: Path) -> dict[str, tuple[P
     return {one: (folder / one, None) for one in names}
 
 
-def _records(name: str, preset: Preset | None, out: Path | None) -> dict[str, Record]:
+def _records(name: str, preset: Preset | None, out: Path) -> dict[str, Record]:
     """Return the records that a name stands for, by their names; each must be there."""
     from amgd.experiments.records import Record
 
-    places = _places(name, preset, _folder(out))
+    places = _places(name, preset, out)
     return {one: Record(path, spec) for one, (path, spec) in places.items()}
 
 
@@ -389,6 +429,7 @@ def run(
             help="Experiments (figure2-cartpole), figures (figure1: all its panels), or files in "
             "TOML with a specification of your own; their records have the files' names.",
             show_default=False,
+            autocompletion=_complete,
         ),
     ],
     preset: PresetOption = None,
@@ -405,7 +446,7 @@ def run(
             "--jobs", help="Processes; -1 is one for each core. The record does not depend on it."
         ),
     ] = -1,
-    out: OutOption = None,
+    out: OutOption = RESULTS,
     checkpoint_seconds: Annotated[
         float,
         typer.Option(
@@ -444,26 +485,21 @@ def run(
         "checkpoint_seconds": checkpoint_seconds,
         "changed": _changed(accept_changed, restart_changed),
     }
-    with _interruptible():
-        try:
-            specs: dict[str, Any] = {}
-            for name in dict.fromkeys(names):
-                found = _specifications(name, preset)
-                if any(specs.get(one, spec) != spec for one, spec in found.items()):
-                    raise typer.BadParameter(
-                        f"{name} and another name have the same record; rename one of the files",
-                        param_hint="NAME",
-                    )
-                specs |= found
-            chosen = {
-                name: (_chosen_variants(variants, spec), _chosen_seeds(seeds, spec))
-                for name, spec in specs.items()
-            }
-            for name, spec in specs.items():
-                _run(name, spec, _folder(out) / name, *chosen[name], options)
-        except KeyboardInterrupt:
-            _say("amgd: stopped; the same command goes on from the last checkpoints")
-            raise typer.Exit(STOPPED) from None
+    specs: dict[str, Any] = {}
+    for name in dict.fromkeys(names):
+        found = _specifications(name, preset)
+        if any(specs.get(one, spec) != spec for one, spec in found.items()):
+            raise typer.BadParameter(
+                f"{name} and another name have the same record; rename one of the files",
+                param_hint="NAME",
+            )
+        specs |= found
+    chosen = {
+        name: (_chosen_variants(variants, spec), _chosen_seeds(seeds, spec))
+        for name, spec in specs.items()
+    }
+    for name, spec in specs.items():
+        _run(name, spec, out / name, *chosen[name], options)
 
 
 def _run(
@@ -474,6 +510,8 @@ def _run(
     seeds: list[int],
     options: dict[str, Any],
 ) -> None:
+    import joblib
+
     from amgd.experiments import runner
     from amgd.experiments.progress import Progress, planned_rows
     from amgd.experiments.records import MANIFEST, Record
@@ -482,7 +520,8 @@ def _run(
     # It also says whether the record belongs to another specification.
     files = Record(path, spec).files if (path / MANIFEST).exists() else {}
     _say(f"{name}: {sum(stem in files for stem in plan)} of {len(plan)} runs are in {path}")
-    with Progress(name, path, plan) as progress:
+    workers = joblib.effective_n_jobs(options["jobs"])
+    with Progress(name, path, plan, workers=workers) as progress:
         record = runner.record(
             spec, path, variants=variants, seeds=seeds, on_progress=progress, **options
         )
@@ -492,24 +531,17 @@ def _run(
     print(f"{path}: {len(record.files)} runs, digest {record.digest[:16]}")
 
 
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let SIGTERM do what Ctrl-C does."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 # --- status ---------------------------------------------------------------------------------------
 @app.command()
 def status(
     name: Annotated[
-        str | None, typer.Argument(help=f"{NAMES} Default: all records.", show_default=False)
+        str | None,
+        typer.Argument(
+            help=f"{NAMES} Default: all records.", show_default=False, autocompletion=_complete
+        ),
     ] = None,
     preset: PresetOption = None,
-    out: OutOption = None,
+    out: OutOption = RESULTS,
 ) -> None:
     """Say how far the records are.
 
@@ -525,14 +557,13 @@ def status(
     """
     from amgd.experiments.records import MANIFEST, Record, RecordError
 
-    folder = _folder(out)
     if name is not None:
-        places = _places(name, preset, folder)
+        places = _places(name, preset, out)
     else:
-        found = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
+        found = sorted(path.parent for path in out.glob(f"*/{MANIFEST}"))
         places = {path.name: (path, None) for path in found}
         if not places:
-            _say(f"amgd: no records in {folder}; `amgd run` makes them")
+            _say(f"amgd: no records in {out}; `amgd run` makes them, --out says where they are")
     broken = False
     for one, (path, spec) in places.items():
         if not (path / MANIFEST).exists():
@@ -609,7 +640,7 @@ PICTURES = (".svg", ".png", ".pdf")
 def figure(
     name: NameArgument,
     preset: PresetOption = None,
-    out: OutOption = None,
+    out: OutOption = RESULTS,
     to: Annotated[
         Path | None,
         typer.Option(
@@ -679,8 +710,8 @@ def figure(
 class Format(StrEnum):
     """Forms of a table."""
 
-    markdown = "markdown"
     text = "text"
+    markdown = "markdown"
     csv = "csv"
     latex = "latex"
     json = "json"
@@ -698,7 +729,7 @@ class Measure(StrEnum):
 def table(
     name: NameArgument,
     preset: PresetOption = None,
-    out: OutOption = None,
+    out: OutOption = RESULTS,
     column: Annotated[
         str | None,
         typer.Option(
@@ -733,7 +764,7 @@ def table(
     ] = None,
     form: Annotated[
         Format, typer.Option("--format", help="csv and json have all digits.")
-    ] = Format.markdown,
+    ] = Format.text,
 ) -> None:
     """Print what the variants reached and how they compare.
 
@@ -745,8 +776,6 @@ def table(
 
     Exit codes: 0; 1 if there is no such record or nothing to compare; 2 for an unknown name.
     """
-    import json
-
     from amgd.experiments import summaries
 
     records = _records(name, preset, out)
@@ -754,19 +783,10 @@ def table(
     for one, record in records.items():
         if against is not None:
             _chosen_variants(against, record.spec, "--against")
-        found = summaries.summarise(
+        tables[one] = summaries.summarise(
             record, column=column, against=against, measure=measure, threshold=threshold
         )
-        tables[one] = summaries.to_text(found, form)
-    if form == Format.json:  # one object, whatever the number of panels
-        print(json.dumps({one: json.loads(text) for one, text in tables.items()}, indent=1))
-        return
-    titles = len(tables) > 1 or form in (Format.markdown, Format.text)
-    for one, text in tables.items():
-        if titles:
-            comment = {Format.latex: "% ", Format.csv: "# "}.get(form, "")
-            print(f"{comment}{one}" + "\n" * (form in (Format.markdown, Format.text)))
-        print(text + "\n" * (form != Format.csv))
+    print(summaries.to_text(tables, form))
 
 
 # --- check ----------------------------------------------------------------------------------------
@@ -784,7 +804,7 @@ def check(
     ] = "0",
     variants: VariantsOption = None,
     preset: PresetOption = None,
-    out: OutOption = None,
+    out: OutOption = RESULTS,
 ) -> None:
     """Check a record, and compute some of it anew.
 
@@ -806,11 +826,10 @@ def check(
         3    a run differs, but its processor, system or versions differ from those here
         130  stopped by Ctrl-C or SIGTERM
     """
-    with _interruptible():
-        codes = [
-            _check(one, record, rows, seeds, variants)
-            for one, record in _records(name, preset, out).items()
-        ]
+    codes = [
+        _check(one, record, rows, seeds, variants)
+        for one, record in _records(name, preset, out).items()
+    ]
     if any(codes):
         raise typer.Exit(FAILED if FAILED in codes else ELSEWHERE)
 
@@ -885,10 +904,10 @@ def merge(
         typer.Argument(metavar="SOURCE", help="Folders of records; they are only read."),
     ],
 ) -> None:
-    """Copy the runs of several records into one, as after an array of jobs.
+    """Copy the runs of several records into one.
 
-    A run that two of them hold must be equal in both. What is still missing is run by `amgd run`
-    with the specification of the whole.
+    So the parts that an array of jobs has made become one record. A run that two of them hold must
+    be equal in both. What is still missing is run by `amgd run` with the specification of the whole.
 
     \b
     Examples:
@@ -911,7 +930,7 @@ def merge(
 def repair(
     name: NameArgument,
     preset: PresetOption = None,
-    out: OutOption = None,
+    out: OutOption = RESULTS,
     jobs: Annotated[int, typer.Option("--jobs", help="Processes; -1 is one for each core.")] = -1,
     rerun: Annotated[
         bool,
@@ -935,12 +954,11 @@ def repair(
     from amgd.experiments.repair import repair as mend
     from amgd.experiments.runner import locked
 
-    with _interruptible():
-        for one, (path, spec) in _places(name, preset, _folder(out)).items():
-            with locked(path):
-                record, done, lost = mend(path)
-            for line in done:
-                print(f"{one}: {line}")
-            if rerun:
-                record = recompute(path, record.spec if spec is None else spec, lost, jobs=jobs)
-            print(f"{path}: {len(record.files)} runs, digest {record.digest[:16]}")
+    for one, (path, spec) in _places(name, preset, out).items():
+        with locked(path):
+            record, done, lost = mend(path)
+        for line in done:
+            print(f"{one}: {line}")
+        if rerun:
+            record = recompute(path, record.spec if spec is None else spec, lost, jobs=jobs)
+        print(f"{path}: {len(record.files)} runs, digest {record.digest[:16]}")

@@ -19,18 +19,19 @@ from pathlib import Path
 import joblib.externals.loky.process_executor as loky
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from commands import PROGRAM, amgd, refused
 
 from amgd import __version__
-from amgd.experiments import cli, progress, records, reruns, runner
-from amgd.experiments.named import EXPERIMENTS, PRESETS, from_toml, matching, named
+from amgd.experiments import checkpoints, cli, progress, records, reruns, runner
+from amgd.experiments.experiment import from_toml
+from amgd.experiments.named import EXPERIMENTS, PRESETS, matching, named
+from amgd.experiments.provenance import surroundings
 from amgd.experiments.records import MANIFEST, Record
 from amgd.reinforce.training import Trainer
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "book" / "experiments.md"
-PROGRAM = [sys.executable, "-c", "from amgd.experiments.cli import app; app()"]
-COMMANDS = ("list", "run", "status", "figure", "table", "check")
+COMMANDS = ("list", "run", "status", "figure", "table", "check", "merge", "repair")
 
 # Short rows and many of them: time enough for a signal when each is followed by a checkpoint.
 LONG = """
@@ -47,53 +48,16 @@ horizon = 5
 """
 
 
-class Done:
-    """What a command printed, and its exit code."""
-
-    def __init__(self, *arguments):
-        result = CliRunner().invoke(cli.app, [str(one) for one in arguments], prog_name="amgd")
-        # Anything but an exit is a traceback for the user.
-        assert result.exception is None or isinstance(result.exception, SystemExit), (
-            result.exception
-        )
-        self.code, self.out, self.err = result.exit_code, result.stdout, result.stderr
-
-
-def amgd(*arguments, code=0):
-    done = Done(*arguments)
-    assert done.code == code, (done.code, done.out, done.err)
-    return done
-
-
-def refused(*arguments, code=1):
-    """Run a command that fails and return its message, which is one line."""
-    done = amgd(*arguments, code=code)
-    assert "Traceback" not in done.err
-    if code == 1:
-        assert len([line for line in done.err.splitlines() if line.startswith("amgd: ")]) == 1
-    return done.err
-
-
-@pytest.fixture(scope="session")
-def made(tmp_path_factory):
-    """The smoke records of a grid world and of CartPole, made by the command."""
-    out = tmp_path_factory.mktemp("records")
-    done = amgd("run", "figure1-grid10", "figure2-cartpole", "--preset", "smoke", "--jobs", 1,
-                "--out", out)  # fmt: skip
-    return out, done
-
-
-@pytest.fixture
-def copy(made, tmp_path):
-    """Copies of these records that a test may spoil."""
-    return Path(shutil.copytree(made[0], tmp_path / "copy"))
-
-
 @pytest.fixture
 def long(tmp_path):
     path = tmp_path / "long.toml"
     path.write_text(LONG)
     return path
+
+
+def whole_plan(spec):
+    """The rows of each run that a record of a specification holds at its end."""
+    return progress.planned_rows(spec, spec.variants, range(spec.seeds))
 
 
 # --- help -----------------------------------------------------------------------------------------
@@ -169,13 +133,18 @@ def test_list_needs_one_panel_for_a_specification():
     assert "got 'figure9'" in refused("list", "--toml", "figure9", code=2)
 
 
-def test_list_into_a_closed_pipe_is_silent(monkeypatch):
-    def closed(*_, **options):
-        if "file" not in options:
-            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
-
-    monkeypatch.setattr(cli, "print", closed, raising=False)
-    assert amgd("list", "--toml", "figure1-grid10", code=1).err == ""
+def test_a_reader_that_has_seen_enough(made):
+    """`amgd list | head -1` has done what was asked; a check that was cut short has not."""
+    commands = {("list",): 0, ("status",): 0, ("table", "figure1-grid10-smoke"): 0,
+                ("check", "figure1-grid10-smoke", "--variants", "plain"): 1}  # fmt: skip
+    for command, code in commands.items():
+        out = [] if command == ("list",) else ["--out", str(made[0])]
+        process = subprocess.Popen([*PROGRAM, *command, *out], stdout=-1, stderr=-1, text=True)
+        process.stdout.close()
+        message = process.stderr.read()
+        process.stderr.close()
+        assert process.wait(timeout=120) == code, (command, message)
+        assert message == "amgd: standard output is closed; what is recorded stays\n" * code
 
 
 # --- run ------------------------------------------------------------------------------------------
@@ -183,7 +152,7 @@ def test_run_makes_records_and_tells_how_far_it_is(made):
     out, done = made
     for name in ("figure1-grid10", "figure2-cartpole"):
         record = Record(out / f"{name}-smoke")
-        assert record.complete
+        assert set(record.files) == set(whole_plan(record.spec))
         assert record.spec == named(name, "smoke")
         record.verify()
         runs = len(record.files)
@@ -202,7 +171,7 @@ def test_run_of_a_complete_record_changes_nothing(made):
     folder = made[0] / "figure1-grid10-smoke"
 
     def everything():
-        return {path: path.stat().st_mtime_ns for path in [folder, *folder.rglob("*")]}
+        return {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
 
     before = everything()
     done = amgd("run", "figure1-grid10", "--preset", "smoke", "--out", made[0])
@@ -266,7 +235,7 @@ def test_run_refuses_options(tmp_path, option, value, message):
     assert not (tmp_path / "r").exists()
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if c != "list"])
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c not in ("list", "merge")])
 def test_unknown_names_are_refused(tmp_path, command):
     error = refused(command, "figure9", "--out", tmp_path, code=2)
     assert "got 'figure9'" in error
@@ -274,30 +243,30 @@ def test_unknown_names_are_refused(tmp_path, command):
     assert (f"a record in {tmp_path}" in " ".join(error.split())) == (command != "run")
 
 
-def test_records_go_to_the_book_if_it_is_there(tmp_path, monkeypatch):
+def test_records_go_to_results_even_beside_those_of_the_book(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    command = ("run", "figure1-grid10", "--preset", "smoke", "--variants", "plain", "--jobs", 1)
-    amgd(*command)
-    assert (tmp_path / "results" / "figure1-grid10-smoke" / MANIFEST).exists()
     (tmp_path / "book" / "results").mkdir(parents=True)
-    amgd(*command)
-    assert (tmp_path / "book" / "results" / "figure1-grid10-smoke" / MANIFEST).exists()
+    amgd("run", "figure1-grid10", "--preset", "smoke", "--variants", "plain", "--jobs", 1)
+    assert (tmp_path / "results" / "figure1-grid10-smoke" / MANIFEST).exists()
+    assert list((tmp_path / "book" / "results").iterdir()) == []
 
 
 @pytest.mark.parametrize(
-    ("options", "preset", "folder", "jobs", "pause"),
+    ("options", "preset", "folder", "asked_for"),
     [
-        ((), "paper", "figure1-grid10", -1, 30.0),
-        (("--preset", "paper", "--jobs", "3"), "paper", "figure1-grid10", 3, 30.0),
-        (("--preset", "book", "--jobs", "1"), "book", "figure1-grid10-book", 1, 30.0),
-        (("--checkpoint-seconds", "0.5"), "paper", "figure1-grid10", -1, 0.5),
+        ((), "paper", "figure1-grid10", {}),
+        (("--preset", "paper", "--jobs", "3"), "paper", "figure1-grid10", {"jobs": 3}),
+        (("--preset", "book", "--jobs", "1"), "book", "figure1-grid10-book", {"jobs": 1}),
+        (("--checkpoint-seconds", "0.5"), "paper", "figure1-grid10", {"checkpoint_seconds": 0.5}),
+        (("--accept-changed",), "paper", "figure1-grid10", {"changed": "accept"}),
+        (("--restart-changed",), "paper", "figure1-grid10", {"changed": "restart"}),
     ],
 )
-def test_what_the_runner_is_asked(tmp_path, monkeypatch, options, preset, folder, jobs, pause):
+def test_what_the_runner_is_asked(tmp_path, monkeypatch, options, preset, folder, asked_for):
     asked = []
 
-    def record(spec, path, *, variants, seeds, jobs, checkpoint_seconds, on_progress):
-        asked.append((spec, path, variants, seeds, jobs, checkpoint_seconds))
+    def record(spec, path, *, variants, seeds, on_progress, **others):
+        asked.append((spec, path, variants, seeds, others))
         return 1 / 0
 
     monkeypatch.setattr(runner, "record", record)
@@ -305,7 +274,8 @@ def test_what_the_runner_is_asked(tmp_path, monkeypatch, options, preset, folder
         amgd("run", "figure1-grid10", "--out", tmp_path, *options)
     spec = named("figure1-grid10", preset)
     seeds = list(range(spec.seeds))
-    assert asked == [(spec, tmp_path / folder, list(spec.variants), seeds, jobs, pause)]
+    others = {"jobs": -1, "checkpoint_seconds": 30.0, "changed": "refuse"} | asked_for
+    assert asked == [(spec, tmp_path / folder, list(spec.variants), seeds, others)]
 
 
 def test_own_specification(tmp_path, monkeypatch):
@@ -316,7 +286,7 @@ def test_own_specification(tmp_path, monkeypatch):
     amgd("run", "mine.toml", "--jobs", 1)
     record = Record("results/mine")
     assert record.spec == from_toml(text)
-    assert record.complete
+    assert set(record.files) == set(whole_plan(record.spec))
     assert amgd("status", "mine.toml").out.startswith("mine: 9 of 9 runs")
     assert "SGD with matched steps" in amgd("table", "mine.toml").out
     assert amgd("table", "mine").out == amgd("table", "mine.toml").out  # by the record's name
@@ -325,8 +295,9 @@ def test_own_specification(tmp_path, monkeypatch):
     assert Path("mine.svg").exists()
 
     Path("mine.toml").write_text(text.replace("iterations = 5", "iterations = 6"))
-    assert "belongs to another specification" in refused("run", "mine.toml", "--jobs", 1)
-    assert "iterations: 5 there" in refused("run", "mine.toml", "--jobs", 1)
+    error = refused("run", "mine.toml", "--jobs", 1)
+    assert "belongs to another specification" in error
+    assert "training.iterations was 5, is 6" in error
 
 
 @pytest.mark.parametrize(
@@ -370,7 +341,8 @@ def test_a_run_that_diverges_is_told_and_can_be_checked(tmp_path):
 
 def test_errors_of_the_runner_are_lines(tmp_path):
     path = tmp_path / "none.toml"
-    path.write_text('variants = ["tuned"]\nrates = [1e308]' + LONG.replace("variants", "#"))
+    text = LONG.replace('"plain"', '"tuned"').replace("seeds = 2", "seeds = 2\ntuning_seeds = 1")
+    path.write_text(f"{text}[rates]\ntuned = [1e308]")
     assert "no rate of tuned is stable" in refused("run", path, "--jobs", 1, "--out", tmp_path)
 
 
@@ -400,7 +372,7 @@ def test_disks_that_fail(tmp_path, monkeypatch, number, cure):
     assert cure in error
     monkeypatch.undo()
     assert "6 of 15 runs are in" in amgd(*command).err  # nothing is lost
-    assert Record(folder).complete
+    assert set(Record(folder).files) == set(whole_plan(named("figure1-grid10", "smoke")))
 
 
 def test_a_file_in_place_of_a_folder(tmp_path):
@@ -512,13 +484,25 @@ def test_signals(tmp_path, long, number, uninterrupted):
 
 
 def test_signal_handler_is_restored(made):
-    before = signal.getsignal(signal.SIGTERM)
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(number) for number in numbers]
     amgd("run", "figure1-grid10", "--preset", "smoke", "--out", made[0])
     amgd("check", "figure1-grid10", "--preset", "smoke", "--variants", "plain", "--out", made[0])
-    assert signal.getsignal(signal.SIGTERM) is before
+    assert [signal.getsignal(number) for number in numbers] == before
 
 
 # --- progress -------------------------------------------------------------------------------------
+def all_of(terminal):
+    """Read a terminal until its other end is closed, and close it."""
+    seen = b""
+    while True:
+        try:
+            seen += os.read(terminal, 4096)
+        except OSError:
+            os.close(terminal)
+            return seen.decode().replace("\r\n", "\n")
+
+
 def test_a_terminal_shows_a_bar(tmp_path):
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 120))
@@ -527,19 +511,13 @@ def test_a_terminal_shows_a_bar(tmp_path):
         [*PROGRAM, "run", "figure1-grid10", *options], stdout=-1, stderr=theirs, text=True
     )
     os.close(theirs)
-    seen = b""
-    while True:
-        try:
-            seen += os.read(ours, 4096)
-        except OSError:  # the other end is closed
-            break
-    os.close(ours)
+    seen = all_of(ours)
     printed, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     assert printed.startswith(f"{tmp_path / 'figure1-grid10-smoke'}: 15 runs")
-    last = seen.decode().replace("\r\n", "\n").strip().split("\r")[-1]
-    assert re.match(r"figure1-grid10-smoke: 100%\|.*\| 75/75 rows, .* left, 15 of 15 runs", last)
-    assert seen.count(b"\r") > 3
+    last = seen.strip().rpartition("\r")[2]
+    assert re.fullmatch(r"figure1-grid10-smoke: 100%\|█{20,}\| 75/75 rows, 15 of 15 runs", last)
+    assert seen.count("\r") > 3
 
 
 class Terminal:
@@ -566,47 +544,92 @@ def test_a_bar_counts_what_was_there_and_follows_checkpoints(tmp_path):
     assert plan == {"plain-seed00": 151, "plain-seed01": 151}
     with progress.Progress("long", tmp_path, plan, stream=(empty := Terminal())):
         pass
-    assert "0/302 rows" in empty.text
+    assert "0/302 rows, 0 of 2 runs" in empty.text
 
     record = Record.create(tmp_path, spec)
-    record.add("plain", 0, {"k": np.arange(151)}, 1.0)
-    trainer = Trainer(spec.training_for("plain", (1,)))
-    for _ in range(7):
-        trainer.advance()
-    (tmp_path / runner.CHECKPOINTS).mkdir()
-    path, owner = runner._checkpoint(
-        runner.Task(spec, "plain", (1,)), 1, tmp_path / runner.CHECKPOINTS
+    record.add("plain", 0, {"k": np.arange(151)}, 151.0)
+    saved = checkpoints.Checkpoints(
+        tmp_path / checkpoints.CHECKPOINTS, "plain", spec.identity("plain"), {}, seconds=0
     )
+    saved.folder.mkdir()
     stream = Terminal()
     with progress.Progress("long", tmp_path, plan, poll_seconds=0.01, stream=stream) as shown:
-        assert re.search(r"151/302 rows, [\d:]+, \? left, 1 of 2 runs", stream.text)
-        runner.save_checkpoint(path, owner, trainer.state_dict())
-        wait_for(lambda: "158/302 rows" in stream.text)
+        assert "151/302 rows, about 3 min left, 1 of 2 runs" in stream.text
+        saved.offer([1], 81, lambda: [{"k": 81}])
+        wait_for(lambda: "232/302 rows, about 70 s left" in stream.text)
         record.add("plain", 1, {"k": np.arange(151)}, 1.0)
         shown(record, "plain-seed01")
-    assert re.search(r"302/302 rows, [\d:]+, 00:00 left, 2 of 2 runs\n$", stream.text)
+    assert stream.text.endswith("302/302 rows, 2 of 2 runs\n")
 
 
-def test_time_left_counts_this_run_alone(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("columns", "line"),
+    [
+        (
+            100,
+            r"a-very-long-name-of-a-record:  33%\|█+\S* +\| 5/15 rows, about 2 s left, 1 of 3 runs",
+        ),
+        (60, r" 33% 5/15 rows, about 2 s left, 1 of 3 runs"),
+        (39, r" 33% 5/15 rows"),
+        (12, r" 33%"),
+        (5, r" 33%"),
+    ],
+)
+def test_a_bar_on_a_narrow_terminal_has_what_fits(tmp_path, columns, line):
+    spec = named("figure1-grid10", "smoke")
+    Record.create(tmp_path, spec).add("plain", 0, {"episode": np.arange(5)}, 1.0)
+    plan = progress.planned_rows(spec, ["plain"], [0, 1, 2])
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
+    with (
+        open(theirs, "w") as stream,
+        progress.Progress("a-very-long-name-of-a-record", tmp_path, plan, stream=stream),
+    ):
+        pass
+    shown = all_of(ours).rstrip().rpartition("\r")[2]
+    assert re.fullmatch(line, shown.rstrip())
+    assert len(shown) <= columns
+
+
+@pytest.mark.parametrize(("workers", "left"), [(1, (40, 30)), (2, (20, 15)), (9, (10, 10))])
+def test_time_left_follows_from_what_runs_took(tmp_path, monkeypatch, capsys, workers, left):
+    """Whatever the clock says: it counts the start of the workers too."""
     spec = named("figure1-grid10", "smoke")
     record = Record.create(tmp_path, spec)
     rows = {"episode": np.arange(5)}
-    record.add("plain", 0, rows, 1.0)
+    record.add("plain", 0, rows, 600.0)
     plan = progress.planned_rows(spec, ["plain", "matched"], [0, 1, 2])
-    now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    with progress.Progress("mine", tmp_path, plan) as shown:
-        now[0] += 600.0
-        record.add("plain", 1, rows, 1.0)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: 1 / 0)
+    with progress.Progress("mine", tmp_path, plan, workers=workers) as shown:
+        record.add("plain", 1, rows, 600.0)
         shown(record, "plain-seed01")
-        now[0] += 600.0
-        record.add("plain", 2, {"episode": np.arange(0)}, 1.0, diverged="in episode 3")
+        record.add("plain", 2, {"episode": np.arange(0)}, 0.0, diverged="in episode 3")
         shown(record, "plain-seed02")
-    # Five rows in 10 minutes, 20 are left; a run that diverged is finished.
+    # A run of five rows takes 10 minutes; four are left, then three, for one that diverged is over.
     assert capsys.readouterr().err.splitlines() == [
-        "mine: 2 of 6 runs, about 40 min left, plain-seed01 recorded",
-        "mine: 3 of 6 runs, about 30 min left, plain-seed02 diverged",
+        f"mine: 2 of 6 runs, about {left[0]} min left, plain-seed01 recorded",
+        f"mine: 3 of 6 runs, about {left[1]} min left, plain-seed02 diverged",
     ]
+
+
+def test_time_left_before_a_run_is_recorded_follows_from_the_rows_after_the_first(
+    tmp_path, monkeypatch
+):
+    spec = from_toml(LONG)
+    plan = progress.planned_rows(spec, ["plain"], [0, 1])
+    Record.create(tmp_path, spec)
+    rows, now = {}, [0.0]
+    monkeypatch.setattr(progress, "checkpointed_rows", lambda record: rows)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    stream = Terminal()
+    with progress.Progress("long", tmp_path, plan, poll_seconds=0.01, stream=stream):
+        now[0] += 1000.0  # the workers start
+        rows["plain-seed00"] = 2
+        wait_for(lambda: "2/302 rows, 0 of 2 runs" in stream.text)
+        now[0] += 10.0
+        rows["plain-seed01"] = 10
+        wait_for(lambda: "12/302 rows" in stream.text)
+    assert "12/302 rows, about 5 min left" in stream.text
 
 
 @pytest.mark.parametrize(
@@ -667,7 +690,7 @@ def test_status_without_records(tmp_path):
     done = amgd("status", "--out", tmp_path)
     assert (done.out, done.err) == (
         "",
-        f"amgd: no records in {tmp_path}; `amgd run` makes them\n",
+        f"amgd: no records in {tmp_path}; `amgd run` makes them, --out says where they are\n",
     )
 
 
@@ -693,7 +716,7 @@ def test_letters_of_a_pdf_are_truetype(made, tmp_path):
 
 
 def test_figure_of_a_column_and_some_variants(made, tmp_path, monkeypatch):
-    from amgd import figures
+    from amgd.experiments import figures
 
     asked, draw = [], figures.record_figure
     monkeypatch.setattr(
@@ -701,7 +724,7 @@ def test_figure_of_a_column_and_some_variants(made, tmp_path, monkeypatch):
     )
     command = ("figure", "figure1-grid10-smoke", "--out", made[0], "--to", tmp_path / "a.svg")
     amgd(*command, "--column", "neu_estimate", "--variants", "matched,plain")
-    assert asked == [{"column": "neu_estimate", "variants": ["plain", "matched"]}]
+    assert asked == [{"column": "neu_estimate", "variants": ["plain", "matched"], "width": 6.4}]
     assert "must be one of" in refused(*command, "--column", "speed")
     assert "--variants" in refused(*command, "--variants", "speed", code=2)
 
@@ -737,7 +760,7 @@ def test_figure_into_a_missing_folder(made, tmp_path):
 
 
 def test_table(made):
-    from amgd.experiments.summaries import summarise, to_markdown
+    from amgd.experiments.summaries import summarise, to_text
 
     command = ("table", "figure2-cartpole", "--preset", "smoke", "--out", made[0])
     record = Record(made[0] / "figure2-cartpole-smoke")
@@ -746,8 +769,8 @@ def test_table(made):
         (("--against", "matched"), {"against": "matched"}),
         (("--column", "return"), {"column": "return"}),
     ):
-        expected = to_markdown(summarise(record, **chosen))
-        assert amgd(*command, *options).out == f"figure2-cartpole-smoke\n\n{expected}\n\n"
+        expected = to_text({"figure2-cartpole-smoke": summarise(record, **chosen)})
+        assert amgd(*command, *options).out == f"{expected}\n"
     assert "--against" in refused(*command, "--against", "speed", code=2)
     assert "column" in refused(*command, "--column", "speed")
 
@@ -805,7 +828,7 @@ def move(folder, where, *, only=None):
     )
     for stem, entry in manifest["files"].items():
         if only in (None, stem):
-            entry["surroundings"] = len(manifest["surroundings"]) - 1
+            entry["surroundings"] = [len(manifest["surroundings"]) - 1]
     (folder / MANIFEST).write_text(json.dumps(manifest))
 
 
@@ -881,13 +904,13 @@ def test_check_says_where_a_difference_may_come_from(copy, where):
     done = amgd(*command, code=3)
     assert "plain-seed00 was recorded elsewhere" in done.err
     [(name, there)] = where.get("versions", where).items()
-    assert f"{name} {there} there, " in done.err
+    assert f"{name} {there} there, " in done.err.replace("Python", "python")
     assert "chaotic" in done.err
     # A difference here is the graver one.
-    move(folder, {"processor": reruns.surroundings()["processor"]}, only="none")
+    move(folder, {"processor": surroundings()["processor"]}, only="none")
     edit(folder, "matched-seed00", 2, "neu")
     manifest = json.loads((folder / MANIFEST).read_text())
-    manifest["files"]["matched-seed00"]["surroundings"] = 0
+    manifest["files"]["matched-seed00"]["surroundings"] = [0]
     (folder / MANIFEST).write_text(json.dumps(manifest))
     amgd(*command, code=1)
 
@@ -933,7 +956,7 @@ def test_check_needs_the_winner_of_a_grid(copy):
     del manifest["tuning"]["tuned"]
     (copy / "figure2-cartpole-smoke" / MANIFEST).write_text(json.dumps(manifest))
     command = ("check", "figure2-cartpole-smoke", "--out", copy, "--variants", "tuned")
-    assert "the step of 'tuned' is not known" in refused(*command)
+    assert "the rate of 'tuned' is not known" in refused(*command)
 
 
 @pytest.mark.parametrize(
@@ -982,4 +1005,4 @@ def test_dask_cluster_of_the_page(made, tmp_path):
         [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=300
     )
     record = Record(made[0] / "figure2-cartpole-smoke")
-    assert done.stdout == f"True {record.digest[:16]}\n", done.stderr
+    assert done.stdout == f"{len(record.files)} {record.digest[:16]}\n", done.stderr
