@@ -19,6 +19,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -358,26 +359,40 @@ def to_markdown(summaries: Sequence[Summary]) -> str:
     >>> print(to_markdown([]))
     No run is recorded yet.
     """
-    return to_text(summaries, "markdown")
+    return _table(summaries, "markdown")
 
 
-def to_text(summaries: Sequence[Summary], form: str = "text") -> str:
-    """Return the summaries as a table in one of `FORMATS`.
+def to_text(tables: Mapping[str, Sequence[Summary]], form: str = "text") -> str:
+    """Return the tables of some records in one of `FORMATS`.
 
     Those for people have rounded numbers, half widths of 90% Student-t intervals after ±, and a
     line that says what the verdicts speak of; "csv" and "json" have all digits, a field for each
     number.
 
+    Parameters
+    ----------
+    tables : mapping of str to sequence of Summary
+        By the name of the record.
+    form : str
+        One of `FORMATS`. "csv" is one table and "json" one object, however many records there are.
+
     Examples
     --------
-    >>> to_text([], "json")
-    '[]'
+    >>> to_text({"mine": []}, "json")
+    '{"mine": []}'
     """
     check.choice("form", form, FORMATS)
+    fields = {name: [_fields(s) for s in found] for name, found in tables.items()}
     if form == "json":
-        return json.dumps([_fields(s) for s in summaries], indent=1)
+        return json.dumps(fields, indent=1 if any(fields.values()) else None, allow_nan=False)
     if form == "csv":
-        return _to_csv([_fields(s) for s in summaries])
+        return _to_csv([{"record": name} | row for name, rows in fields.items() for row in rows])
+    comment = "% " if form == "latex" else ""
+    shown = [f"{comment}{name}\n\n{_table(found, form)}" for name, found in tables.items()]
+    return "\n\n".join(shown)
+
+
+def _table(summaries: Sequence[Summary], form: str) -> str:
     if not summaries:
         return "No run is recorded yet."
     found = {s.variant: s.comparison for s in summaries if s.comparison is not None}
@@ -385,15 +400,13 @@ def to_text(summaries: Sequence[Summary], form: str = "text") -> str:
     rows = [_cells(s, bool(found), judged, tex=form != "text") for s in summaries]
     head = _head(summaries, judged, tex=form != "text")
     note = f"\n\n{family_text(found)}" if judged else ""
+    if form == "markdown":
+        lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines) + note
     if form == "latex":
-        table = [[_latex(cell) for cell in row] for row in (head, *rows)]
-        return (
-            str(tabulate(table[1:], table[0], tablefmt="latex_raw", disable_numparse=True)) + note
-        )
-    if form == "text":
-        return str(tabulate(rows, head, tablefmt="simple", disable_numparse=True)) + note
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + note
+        head, *rows = ([_latex(cell) for cell in row] for row in (head, *rows))
+    style = {"latex": "latex_raw", "text": "simple"}[form]
+    return str(tabulate(rows, head, tablefmt=style, disable_numparse=True)) + note
 
 
 def _head(summaries: Sequence[Summary], judged: bool, *, tex: bool) -> list[str]:
@@ -426,9 +439,13 @@ def _cells(s: Summary, compared: bool, judged: bool, *, tex: bool) -> list[str]:
 
 
 def _latex(cell: str) -> str:
-    for sign, tex in (("%", r"\%"), ("_", r"\_") if "$" not in cell else ("", ""), ("±", r"$\pm$")):
-        cell = cell.replace(sign, tex) if sign else cell
-    return cell
+    """Return a cell as LaTeX: its numbers, and in words what LaTeX has another use for."""
+    if re.fullmatch(r"\(?-?[\d.]+( ± [\d.]+)?\)?(e[+-]?\d+)?", cell):
+        number = re.sub(r"e\+?(-?)0*(\d+)", r" \\cdot 10^{\1\2}", cell.replace("±", r"\pm"))
+        return f"${number}$"
+    words = cell.split("$")  # every second part is a formula
+    words[::2] = (re.sub(r"([%_&#])", r"\\\1", part) for part in words[::2])
+    return "$".join(words)
 
 
 def _fields(s: Summary) -> dict[str, Any]:

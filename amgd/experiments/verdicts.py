@@ -158,5 +158,5 @@ def family_text(found: Mapping[str, Comparison]) -> str:
     least = max(c.least_p for c in found.values())
     return (
         f"Verdicts on the {one.quantity}: sign-flip tests, Holm's correction for m = {one.family}, "
-        f"n = {n} pairs, smallest p {least:.1g}."
+        f"n = {n} pairs, smallest p {least:.2g}."
     )
