@@ -1,8 +1,9 @@
 r"""How far a run is, told while it goes on: a bar on a terminal, elsewhere a line for each run.
 
 Work is counted in rows, the unit of a checkpoint: a recorded run counts with all its rows, one that
-is under way with those in its last checkpoint. What was there at the start does not enter the
-speed, so the time that is left is right after an interruption too.
+is under way with those in its last checkpoint. The time that is left follows from what the
+recorded runs took; before there is one, from the clock, which starts at the first new row: neither
+the start of the workers nor an interruption counts.
 """
 
 from __future__ import annotations
@@ -110,6 +111,8 @@ class Progress:
         Its folder, which need not be there yet.
     plan : mapping of str to int
         From `planned_rows`.
+    workers : int
+        Processes that share the work.
     poll_seconds : float
         How often a bar looks for new checkpoints.
     stream : text file, optional
@@ -137,18 +140,20 @@ class Progress:
         path: Path,
         plan: Mapping[str, int],
         *,
+        workers: int = 1,
         poll_seconds: float = 2.0,
         stream: TextIO | None = None,
     ) -> None:
-        self._name, self._path, self._plan = name, path, plan
+        self._name, self._path, self._plan, self._workers = name, path, plan, workers
         self._stream = sys.stderr if stream is None else stream
         self._total = sum(plan.values())
         self._record = self._recorded()
         self._first = rows_done(self._record, plan)
-        self._begin = time.monotonic()
+        self._begin = 0.0
         self._bar: tqdm[Any] | None = None
         self._poll_seconds = poll_seconds
         self._over = threading.Event()
+        self._showing = threading.Lock()  # else the poll could write an older number last
         self._poll = threading.Thread(target=self._look, daemon=True)
 
     def __enter__(self) -> Progress:
@@ -157,13 +162,9 @@ class Progress:
             self._bar = tqdm(
                 total=self._total,
                 initial=self._first,
-                desc=self._name,
-                unit=" rows",
                 file=self._stream,
-                smoothing=0,  # the mean speed: rows come in bursts, with the checkpoints
                 dynamic_ncols=True,
-                bar_format="{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} rows, "
-                "{elapsed}, {remaining} left{postfix}",
+                bar_format="{percentage:3.0f}%",  # until `_show` has measured the terminal
             )
             self._show()
             self._poll.start()
@@ -188,9 +189,9 @@ class Progress:
             self._show()
             return
         word = "recorded" if record.files[stem]["diverged"] is None else "diverged"
-        left = self._left()
-        parts = [self._runs(), *([] if left is None else [f"about {left} left"])]
-        print(f"{self._name}: {', '.join(parts)}, {stem} {word}", file=self._stream, flush=True)
+        done = rows_done(record, self._plan)
+        line = f"{self._name}: {self._runs()}{self._left(done)}, {stem} {word}"
+        print(line, file=self._stream, flush=True)
 
     def _recorded(self) -> Record | None:
         return Record(self._path) if (self._path / MANIFEST).exists() else None
@@ -199,13 +200,21 @@ class Progress:
         files = {} if self._record is None else self._record.files
         return f"{sum(stem in files for stem in self._plan)} of {len(self._plan)} runs"
 
-    def _left(self) -> str | None:
-        """Return the time that is left at the speed so far, None if that says nothing."""
-        done = rows_done(self._record, self._plan)
-        if done in (self._first, self._total):
-            return None
-        speed = (done - self._first) / (time.monotonic() - self._begin)
-        return duration((self._total - done) / speed)
+    def _left(self, done: int) -> str:
+        """Say how long it takes yet, nothing if that cannot be told."""
+        files = {} if self._record is None else self._record.files
+        known = [files[stem] for stem in self._plan if stem in files]
+        seconds = sum(entry["seconds"] for entry in known)  # each on one core
+        if known:
+            at_once = min(self._workers, len(self._plan) - len(known))
+            speed = at_once * sum(entry["rows"] for entry in known) / max(seconds, 1e-3)
+        elif not self._begin:
+            if done > self._first:
+                self._first, self._begin = done, time.monotonic()
+            speed = 0.0
+        else:
+            speed = (done - self._first) / (time.monotonic() - self._begin)
+        return f", about {duration((self._total - done) / speed)} left" if speed else ""
 
     def _look(self) -> None:
         while not self._over.wait(self._poll_seconds):
@@ -214,8 +223,18 @@ class Progress:
             self._show()
 
     def _show(self) -> None:
-        assert self._bar is not None
-        # A run that has just been recorded loses its checkpoint a moment later or before.
-        self._bar.n = max(self._bar.n, rows_done(self._record, self._plan))
-        self._bar.set_postfix_str(self._runs(), refresh=False)
-        self._bar.refresh()
+        with self._showing:
+            bar = self._bar
+            assert bar is not None
+            # A run that has just been recorded loses its checkpoint a moment later or before.
+            bar.n = max(bar.n, rows_done(self._record, self._plan))
+            rows, percent = f"{bar.n}/{self._total} rows", f"{100 * bar.n // self._total:3d}%"
+            text = f"{rows}{self._left(bar.n)}, {self._runs()}"
+            name = self._name.replace("{", "{{").replace("}", "}}")
+            whole = f"{name}: {percent}|{{bar}}| {text}"
+            width = bar.format_dict["ncols"] or 80
+            forms = (whole, f"{percent} {text}", f"{percent} {rows}", percent)
+            room = (width - 8, width, width, width)  # a bar of less than that shows nothing
+            fits = (form for form, space in zip(forms, room, strict=True) if len(form) <= space)
+            bar.bar_format = next(fits, percent)
+            bar.refresh()
