@@ -907,7 +907,7 @@ def merge(
     """Copy the runs of several records into one.
 
     So the parts that an array of jobs has made become one record. A run that two of them hold must
-    be equal in both. What is still missing is run by `amgd run` with the specification of the whole.
+    be equal in both. `amgd run` with the specification of the whole runs what is still missing.
 
     \b
     Examples:
