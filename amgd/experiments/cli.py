@@ -344,12 +344,22 @@ def _places(name: str, preset: Preset | None, folder: Path) -> dict[str, tuple[P
     return {one: (folder / one, None) for one in names}
 
 
-def _records(name: str, preset: Preset | None, out: Path) -> dict[str, Record]:
-    """Return the records that a name stands for, by their names; each must be there."""
-    from amgd.experiments.records import Record
+def _records(name: str, preset: Preset | None, out: Path) -> tuple[dict[str, Record], int]:
+    """Return the records that a name stands for, by their names, and an exit code.
 
-    places = _places(name, preset, out)
-    return {one: Record(path, spec) for one, (path, spec) in places.items()}
+    What is wrong with one of several is told, and the others are returned.
+    """
+    from amgd.experiments.records import Record, RecordError
+
+    places, found = _places(name, preset, out), {}
+    for one, (path, spec) in places.items():
+        try:
+            found[one] = Record(path, spec)
+        except RecordError as error:
+            if len(places) == 1:
+                raise
+            _say(f"amgd: {_line(error)}")
+    return found, 0 if len(found) == len(places) else FAILED
 
 
 # --- list -----------------------------------------------------------------------------------------
@@ -388,8 +398,9 @@ def list_(
         print(to_toml(*specs.values()), end="")
         return
     size = preset or Preset.paper
+    width = max(map(len, EXPERIMENTS)) + 2
     for name in EXPERIMENTS:
-        print(f"{name:<21}{_describe(named(name, size))}")
+        print(f"{name:<{width}}{_describe(named(name, size))}")
     print(f"\nThese are the sizes of the preset {size}; the presets are {', '.join(Preset)}.")
 
 
@@ -577,7 +588,7 @@ def status(
             _say(f"amgd: {_line(error)}")
             continue
         if name is None:
-            print(f"{one:<30}{state}")
+            print(f"{one:<{max(map(len, places)) + 2}}{state}")
             continue
         print(f"{one}: {state}")
         for variant in record.spec.variants:
@@ -664,7 +675,7 @@ def figure(
         float, typer.Option("--dpi", min=10, max=2400, help="Of a PNG: dots per inch.")
     ] = 200,
     width: Annotated[
-        float, typer.Option("--width", min=2, max=50, help="Of the figure, in inches.")
+        float, typer.Option("--width", min=3, max=50, help="Of the figure, in inches.")
     ] = 6.4,
 ) -> None:
     """Draw the learning curves of a record.
@@ -679,7 +690,7 @@ def figure(
 
     Exit codes: 0; 1 if the record cannot be drawn; 2 if the command was not understood.
     """
-    records = _records(name, preset, out)
+    records, code = _records(name, preset, out)
     if to is not None and to.suffix.lower() not in PICTURES:
         raise typer.BadParameter(
             f"got {to}, expected a name that ends in {', '.join(PICTURES)}", param_hint="--to"
@@ -700,11 +711,12 @@ def figure(
     for one, record in records.items():
         shown = None if variants is None else _chosen_variants(variants, record.spec)
         drawn = record_figure(record, column=column, variants=shown, width=width)
-        path = Path(f"{Path(one).name}.svg") if to is None else to
+        path = Path(f"{one}.svg") if to is None else to
         with plt.style.context(STYLE):  # the style says how letters are written too
             drawn.savefig(path, dpi=dpi)
         plt.close(drawn)
         print(path)
+    raise typer.Exit(code)
 
 
 class Format(StrEnum):
@@ -778,7 +790,7 @@ def table(
     """
     from amgd.experiments import summaries
 
-    records = _records(name, preset, out)
+    records, code = _records(name, preset, out)
     tables = {}
     for one, record in records.items():
         if against is not None:
@@ -787,6 +799,7 @@ def table(
             record, column=column, against=against, measure=measure, threshold=threshold
         )
     print(summaries.to_text(tables, form))
+    raise typer.Exit(code)
 
 
 # --- check ----------------------------------------------------------------------------------------
@@ -826,12 +839,13 @@ def check(
         3    a run differs, but its processor, system or versions differ from those here
         130  stopped by Ctrl-C or SIGTERM
     """
-    codes = [
-        _check(one, record, rows, seeds, variants)
-        for one, record in _records(name, preset, out).items()
-    ]
-    if any(codes):
-        raise typer.Exit(FAILED if FAILED in codes else ELSEWHERE)
+    records, code = _records(name, preset, out)
+    codes = {_check(one, record, rows, seeds, variants) for one, record in records.items()}
+    raise typer.Exit(_gravest({code, *codes}))
+
+
+def _gravest(codes: set[int]) -> int:
+    return FAILED if FAILED in codes else max(codes)
 
 
 def _check(name: str, record: Record, rows: int, seeds: str, variants: str | None) -> int:
@@ -849,8 +863,7 @@ def _check(name: str, record: Record, rows: int, seeds: str, variants: str | Non
     places = [place for v in runs for s in runs[v] for place in record.places(record.stem(v, s))]
     for line in dict.fromkeys(_where(place) for place in places):
         print(f"{name}: recorded {line}")
-    codes = [_compare(name, record, variant, runs[variant], rows) for variant in runs]
-    return FAILED if FAILED in codes else max(codes)
+    return _gravest({_compare(name, record, variant, runs[variant], rows) for variant in runs})
 
 
 def _where(place: dict[str, Any]) -> str:
@@ -867,7 +880,7 @@ def _compare(name: str, record: Record, variant: str, seeds: Sequence[int], rows
 
     if not seeds:
         return 0
-    codes = [0]
+    codes = {0}
     for seed, again in rerun(record, variant, seeds, rows).items():
         n = len(next(iter(again.values())))
         # An experiment may give more rows than asked for, and a run that diverges fewer.
@@ -881,7 +894,7 @@ def _compare(name: str, record: Record, variant: str, seeds: Sequence[int], rows
             f"{found.recorded!r}, now {found.again!r} (difference {found.size:.2g})"
         )
         changes = changes_since(record, variant, seed)
-        codes.append(ELSEWHERE if changes.place else FAILED)
+        codes.add(ELSEWHERE if changes.place else FAILED)
         if changes.place:
             _say(
                 f"amgd: {stem} was recorded elsewhere ({'; '.join(changes.place)}); there a "
@@ -889,7 +902,7 @@ def _compare(name: str, record: Record, variant: str, seeds: Sequence[int], rows
             )
         for line in (*changes.program, *changes.unrecorded):
             _say(f"amgd: {stem}: {line}")
-    return FAILED if FAILED in codes else max(codes)
+    return _gravest(codes)
 
 
 # --- merge and repair -----------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from amgd.statistics import Band
 __all__ = ["record_figure"]
 
 WIDTH, PANEL = 6.4, 1.35  # inches: of a figure, and the height of a small panel
-MOST_COLUMNS = 4  # of small panels
+NARROWEST = 1.6  # inches: of a small panel with its title
 
 
 def record_figure(
@@ -92,18 +92,19 @@ def record_figure(
     if ax is not None:
         _draw_all(ax, record, curves, runs)
         return ax.figure if isinstance(ax.figure, Figure) else ax.figure.figure
-    with plt.style.context(STYLE):
+    small = {"font.size": min(10.0, width / 0.36)}  # the legend of a narrow figure still fits
+    with plt.style.context([STYLE, small]):
         if not runs or len(chosen) == 1:
-            figure, ax = plt.subplots(figsize=(width, _height(len(chosen))))
+            figure, ax = plt.subplots(figsize=(width, _height(len(chosen), width)))
             _draw_all(ax, record, curves, runs, named=True)
         else:
             figure = _with_panels(record, curves, width)
     return figure
 
 
-def _height(variants: int) -> float:
-    """Return the height of the main panel with a legend of two columns, in inches."""
-    return 3.9 + 0.2 * ((variants + 3) // 2)
+def _height(variants: int, width: float) -> float:
+    """Return the height of the main panel with a legend of one or two columns, in inches."""
+    return 3.9 + 0.2 * ((variants + 3) // (2 if width > 5 else 1))
 
 
 def _with_panels(record: Record, drawn: Sequence[Curves], width: float) -> Figure:
@@ -111,9 +112,9 @@ def _with_panels(record: Record, drawn: Sequence[Curves], width: float) -> Figur
 
     Seventy faint curves in one panel hide the seven that matter.
     """
-    rows = math.ceil(len(drawn) / MOST_COLUMNS)
+    rows = math.ceil(len(drawn) / max(1, int(width / NARROWEST)))
     columns = math.ceil(len(drawn) / rows)
-    heights = [_height(len(drawn)), *[PANEL] * rows]
+    heights = [_height(len(drawn), width), *[PANEL] * rows]
     figure = plt.figure(figsize=(width, sum(heights)))
     grid = figure.add_gridspec(1 + rows, columns, height_ratios=heights)
     _draw_all(figure.add_subplot(grid[0, :]), record, drawn, runs=False, named=True)

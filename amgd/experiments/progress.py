@@ -8,6 +8,7 @@ the start of the workers nor an interruption counts.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -100,6 +101,14 @@ def duration(seconds: float) -> str:
     return f"{hours // 24} d {hours % 24} h"
 
 
+def _columns(stream: TextIO) -> int:
+    """Return the columns of a terminal that can be written, 79 if it does not say how many."""
+    try:
+        return (os.get_terminal_size(stream.fileno()).columns or 80) - 1
+    except (OSError, AttributeError):
+        return 79
+
+
 class Progress:
     """Shows how far a record is; hand it to `amgd.experiments.runner.record` as ``on_progress``.
 
@@ -163,7 +172,7 @@ class Progress:
                 total=self._total,
                 initial=self._first,
                 file=self._stream,
-                dynamic_ncols=True,
+                nrows=20,  # some terminals say that they have none
                 bar_format="{percentage:3.0f}%",  # until `_show` has measured the terminal
             )
             self._show()
@@ -232,7 +241,7 @@ class Progress:
             text = f"{rows}{self._left(bar.n)}, {self._runs()}"
             name = self._name.replace("{", "{{").replace("}", "}}")
             whole = f"{name}: {percent}|{{bar}}| {text}"
-            width = bar.format_dict["ncols"] or 80
+            bar.ncols = width = _columns(self._stream)
             forms = (whole, f"{percent} {text}", f"{percent} {rows}", percent)
             room = (width - 8, width, width, width)  # a bar of less than that shows nothing
             fits = (form for form, space in zip(forms, room, strict=True) if len(form) <= space)

@@ -338,7 +338,7 @@ def until_divergence(
     (array([0, 1]), array([9., 8.]))
     """
     table = record.read(curves.variant, seed)
-    values = table[curves.column]
+    values = table.get(curves.column, np.zeros(0))  # it may have diverged before its first row
     finite = np.logical_and.accumulate(np.isfinite(values))
     return next(iter(table.values()))[finite], values[finite]
 
@@ -467,7 +467,7 @@ def _fields(s: Summary) -> dict[str, Any]:
         "n": s.n,
         "diverged": len(s.diverged),
         **band("end", s.final),
-        **band("mean", s.area),
+        **band("run", s.area),
         "against": s.against,
         "quantity": None if c is None else c.quantity,
         **band("difference", None if c is None else c.difference),
