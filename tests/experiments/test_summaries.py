@@ -126,7 +126,7 @@ def test_comparisons_of_a_table_are_corrected_together(record: Record) -> None:
     assert {d.family for d in found} == {4}
     assert [d.word for d in found] == ["better", "better", "worse", "no difference found"]
     table = to_markdown(summarise(record))
-    assert "sign-flip tests, Holm's correction for m = 4, n = 8 pairs, smallest p 0.008." in table
+    assert "sign-flip tests, Holm's correction for m = 4, n = 8 pairs, smallest p 0.0078." in table
 
 
 def test_diverged_runs_are_counted_and_in_no_mean(record: Record) -> None:
