@@ -656,7 +656,7 @@ def test_a_new_schedule_is_one_line(monkeypatch, tmp_path):
     assert {"halved", "tuned_halved"} <= set(variants())
     assert from_toml(to_toml(spec)) == spec
     found = record(spec, tmp_path / "r")
-    table = to_text(summarise(found), "text")
+    table = to_text({"r": summarise(found)}, "text")
     assert "SGD at beta / 2" in table
     assert "tuned SGD at beta / 2, step 0." in table
     styles = [tuple(map(str, line_style(v).values())) for v in chosen]
