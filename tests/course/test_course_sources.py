@@ -355,3 +355,13 @@ def test_a_cell_that_only_draws_is_no_part_of_the_rates(tmp_path) -> None:
     for head, counts in ((f":tags: [{rates.SKIP}]\n\n", False), ("", True)):
         small.text.write_text(f"{text}\n```{{code-cell}} ipython3\n{head}1 + 1\n```\n", "utf8")
         assert (rates.digest(small) != before) == counts
+
+
+def test_the_place_of_a_name_is_no_part_of_the_rates(tmp_path) -> None:
+    small = small_course.make(tmp_path)
+    path = small.right[0]
+    text, before = path.read_text("utf8"), rates.digest(small)
+    path.write_text(text.replace("return x", "from math import tau\nreturn x"), "utf8")
+    assert rates.digest(small) == before
+    path.write_text(text.replace("return x", "x = 2\nreturn x"), "utf8")
+    assert rates.digest(small) != before
