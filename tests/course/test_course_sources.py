@@ -359,9 +359,10 @@ def test_a_cell_that_only_draws_is_no_part_of_the_rates(tmp_path) -> None:
 
 def test_the_place_of_a_name_is_no_part_of_the_rates(tmp_path) -> None:
     small = small_course.make(tmp_path)
-    path = small.right[0]
-    text, before = path.read_text("utf8"), rates.digest(small)
-    path.write_text(text.replace("return x", "from math import tau\nreturn x"), "utf8")
-    assert rates.digest(small) == before
-    path.write_text(text.replace("return x", "x = 2\nreturn x"), "utf8")
-    assert rates.digest(small) != before
+    text, before = small.text.read_text("utf8"), rates.digest(small)
+    cell = "```{code-cell} ipython3\n"
+    head, _, rest = text.partition(cell)
+    for line, counts in (("from math import tau\n", False), ("tau = 6\n", True)):
+        start, blank, code = rest.partition("\n\n") if rest.startswith(":") else ("", "", rest)
+        small.text.write_text(f"{head}{cell}{start}{blank}{line}{code}", "utf8")
+        assert (rates.digest(small) != before) == counts
