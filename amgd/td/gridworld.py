@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import splu
 
 from amgd import _checks as check
-from amgd._checks import FloatArray, IntArray
+from amgd._checks import FloatArray
 from amgd.markov import MarkovChain
 
 __all__ = ["GridWorld", "GridWorldEnv"]
@@ -236,36 +236,6 @@ class GridWorld:
             Sums to 1.
         """
         return self.chain.occupancy(length, self.start)
-
-    def sample_episodes(
-        self, episodes: int, length: int, *, rng: np.random.Generator, replicates: int = 1
-    ) -> IntArray:
-        """Draw episodes from the start, truncated after `length` steps.
-
-        Parameters
-        ----------
-        episodes, length, replicates : int
-            At least 1 each.
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        ndarray of int64, shape (episodes, replicates, length + 1)
-            Visited states, the start first. After an absorbing goal the state stays the goal.
-
-        Examples
-        --------
-        >>> grid = GridWorld(3, policy=[[0, 0, 0, 1]] * 9)  # always to the right
-        >>> grid.sample_episodes(1, 3, rng=np.random.default_rng(0))
-        array([[[0, 1, 2, 2]]])
-        """
-        episodes = check.integer("episodes", episodes, 1, "draw at least one episode")
-        length = check.integer("length", length, 1, "an episode has at least one step")
-        replicates = check.integer("replicates", replicates, 1, "run at least one replicate")
-        paths = self.chain.sample(
-            length + 1, rng=rng, replicates=episodes * replicates, initial=self.start
-        )
-        return paths.reshape(episodes, replicates, length + 1)
 
 
 def frozen(value: ArrayLike) -> FloatArray:

@@ -270,6 +270,19 @@ def test_sampled_system_has_the_exact_mean(goal, reward):
         assert (np.abs(off.mean(axis=0)) <= 4 * error + 1e-12).all()
 
 
+def test_sampling_repeats_with_the_seed_and_has_replicates():
+    problem = TDProblem.from_gridworld(GridWorld(5), fourier_features(5))
+    one, two = (
+        problem.sample_episodes(3, rng=np.random.default_rng(1), replicates=4, length=7)
+        for _ in "12"
+    )
+    np.testing.assert_array_equal(one, two)
+    assert one.shape == (3, 4, 8)
+    assert one.dtype == np.int64
+    assert (one[..., 0] == problem.start).all()
+    assert len(np.unique(one.reshape(12, 8), axis=0)) > 6
+
+
 def test_neu_estimate_is_the_neu_of_its_episodes():
     problem = random_problem(2, law="episode", length=6)
     theta = np.random.default_rng(0).normal(size=(2, 2, 3))

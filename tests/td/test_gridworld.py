@@ -188,13 +188,17 @@ def test_the_policy_is_copied():
 # Simulation
 
 
+def walks(grid, episodes, length, seed):
+    """Walks of `length` steps from the start, shape (episodes, length + 1)."""
+    rng = np.random.default_rng(seed)
+    return grid.chain.sample(length + 1, rng=rng, replicates=episodes, initial=grid.start)
+
+
 @pytest.mark.parametrize(("goal", "reward"), KINDS)
 def test_simulated_returns_and_occupancy(goal, reward):
     n, discount, length, episodes = 4, 0.8, 80, 20_000
     grid = GridWorld(n, goal=goal, reward=reward, policy=random_policy(n, 3))
-    states = grid.sample_episodes(episodes, length, rng=np.random.default_rng(8))[:, 0]
-    assert states.shape == (episodes, length + 1)
-    assert (states[:, 0] == grid.start).all()
+    states = walks(grid, episodes, length, seed=8)
     earned = grid.departure_reward[states[:, :-1]] + grid.arrival_reward[states[:, 1:]]
     returns = earned @ discount ** np.arange(length)  # the rest is below 0.8^80 / 0.2 = 9e-8
     error = returns.std(ddof=1) / np.sqrt(episodes)
@@ -211,21 +215,10 @@ def test_simulated_returns_and_occupancy(goal, reward):
 
 def test_long_run_frequencies_follow_the_stationary_law():
     grid = GridWorld(3, goal="reset")
-    states = grid.sample_episodes(400, 2000, rng=np.random.default_rng(2))[:, 0, 500:]
+    states = walks(grid, 400, 2000, seed=2)[:, 500:]
     share = np.stack([(states == s).mean(axis=1) for s in range(9)])
     error = share.std(axis=1, ddof=1) / np.sqrt(400)
     assert (np.abs(share.mean(axis=1) - grid.stationary) < 4 * error).all()
-
-
-def test_sampling_repeats_with_the_seed_and_has_replicates():
-    grid = GridWorld(5)
-    one, two = (
-        grid.sample_episodes(3, 7, rng=np.random.default_rng(1), replicates=4) for _ in "12"
-    )
-    np.testing.assert_array_equal(one, two)
-    assert one.shape == (3, 4, 8)
-    assert one.dtype == np.int64
-    assert len(np.unique(one.reshape(12, 8), axis=0)) > 6
 
 
 # Bad input
@@ -290,22 +283,13 @@ def test_a_discount_of_the_wrong_type_is_refused(discount):
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda g, r: g.episode_occupancy(0), ValueError, "length must be at least 1: got 0"),
-        (lambda g, r: g.episode_occupancy(1.5), TypeError, "length must be an integer"),
-        (lambda g, r: g.sample_episodes(0, 5, rng=r), ValueError, "episodes must be at least 1"),
-        (lambda g, r: g.sample_episodes(1, 0, rng=r), ValueError, "length must be at least 1"),
-        (lambda g, r: g.sample_episodes(1, 5, rng=r, replicates=0), ValueError, "replicates"),
-        (
-            lambda g, r: g.sample_episodes(1, 5, rng=0),
-            TypeError,
-            "rng must be a Generator: got int",
-        ),
-        (lambda g, r: g.sample_episodes(1, 5, rng=np.random), TypeError, "got module"),
+        (lambda g: g.episode_occupancy(0), ValueError, "length must be at least 1: got 0"),
+        (lambda g: g.episode_occupancy(1.5), TypeError, "length must be an integer"),
     ],
 )
 def test_bad_calls_are_refused(call, error, text):
     with pytest.raises(error, match=text):
-        call(GridWorld(3), np.random.default_rng(0))
+        call(GridWorld(3))
 
 
 def test_a_law_that_is_not_unique_is_refused():
