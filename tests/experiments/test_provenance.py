@@ -265,6 +265,13 @@ def test_an_edit_of_the_package_is_another_program(package, name, old, new):
     assert not changes(before, after).place
 
 
+def test_another_name_of_a_file_is_another_program(package):
+    before = elsewhere(path=[package])
+    file = package / "amgd" / "td" / "features.py"
+    file.rename(file.with_stem("featurez"))
+    assert elsewhere(path=[package])["source"] != before["source"]
+
+
 def test_other_files_and_other_ends_of_lines_are_the_same_program(package):
     before = elsewhere(path=[package])
     (package / "amgd" / "notes.txt").write_text("a word")

@@ -696,6 +696,15 @@ def test_a_check_is_deterministic(write):
     assert len(told) == 1
 
 
+def test_a_check_takes_the_same_actions_each_time(write):
+    body = "action_space = spaces.Discrete(10**9)\n" + step("actions.append(int(action))")
+    write(source(body, top="actions = []"))
+    check_environment(NAME)
+    once = list(sys.modules["mine"].actions)
+    check_environment(NAME)
+    assert sys.modules["mine"].actions == once * 2
+
+
 # --- a run after the check ------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("body", "words"),
