@@ -221,6 +221,7 @@ def matching(name: str, reading: str | None = None) -> list[str]:
     Parameters
     ----------
     name : str
+        Of an experiment, of a figure ("figure2"), or of a figure in one reading ("figure2-L").
     reading : {"L", "A"}, optional
         Only the panels in this reading; Figure 1 has neither.
 
@@ -228,8 +229,10 @@ def matching(name: str, reading: str | None = None) -> list[str]:
     --------
     >>> matching("figure1"), matching("figure3-ant"), matching("figure2", "A")
     (['figure1-grid10', 'figure1-grid50'], ['figure3-ant'], ['figure2-cartpole', 'figure2-acrobot'])
+    >>> matching("figure2-A") == matching("figure2", "A")
+    True
     """
-    found = [known for known in EXPERIMENTS if name in (known, known.split("-")[0])]
+    found = [known for known in EXPERIMENTS if name in _names_of(known)]
     if not found:
         raise ValueError(
             f"no experiment {name!r}: got a name that is not listed (expected a figure such as "
@@ -239,6 +242,12 @@ def matching(name: str, reading: str | None = None) -> list[str]:
         return found
     check.choice("reading", reading, tuple(READINGS))
     return [known for known in found if reading_of(known) == reading]
+
+
+def _names_of(known: str) -> tuple[str, ...]:
+    """Return the names that stand for an experiment."""
+    figure, reading = known.split("-")[0], reading_of(known)
+    return (known, figure) if reading is None else (known, figure, f"{figure}-{reading}")
 
 
 def reading_of(name: str) -> str | None:
