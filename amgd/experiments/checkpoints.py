@@ -26,7 +26,7 @@ from amgd.experiments.experiment import same_identity, told
 from amgd.experiments.provenance import changes, surroundings
 from amgd.experiments.records import Record, RecordError, check_place, write_atomic
 
-__all__ = ["CHANGED", "CHECKPOINTS", "NO_CHECKPOINTS", "Checkpoints", "read_checkpoint"]
+__all__ = ["CHANGED", "CHECKPOINTS", "Checkpoints", "read_checkpoint"]
 
 CHECKPOINTS = "checkpoints"
 """Folder of a record."""
