@@ -561,7 +561,8 @@ def _curve(
         theta[i], episodes = seed_run.theta, seed_run.episodes
         update = b - (A @ theta[i][:, :, None])[:, :, 0]
         estimate[i] = (update**2).sum(axis=-1)
-    neu = problem.neu(theta)
+    # One by one: how a matrix product sums may depend on how many points there are.
+    neu = np.array([problem.neu(one) for one in theta]).reshape(len(finished), n_rec)
     return Curve(method, step, episodes, tuple(finished), theta, neu, estimate, diverged, tuning)
 
 

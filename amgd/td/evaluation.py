@@ -301,7 +301,8 @@ class TDProblem:
             difference = self.features[left] - self.discount * self._live_features[arrived]
             reward = self.reward[left] + self.arrival_reward[arrived]
             A_sum[low : low + block] = np.swapaxes(phi, 1, 2) @ difference
-            b_sum[low : low + block] = (reward[:, None, :] @ phi)[:, 0]
+            # In the order of time: a matrix product sums as the array happens to lie in memory.
+            b_sum[low : low + block] = np.add.reduce(reward[:, :, None] * phi, axis=1)
         count = (~self.is_terminal[paths[..., :-1]]).sum(axis=-1)
         return (
             A_sum.reshape(*lead, self.dim, self.dim),

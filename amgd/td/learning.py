@@ -262,11 +262,14 @@ def _run(
             f"states has the wrong shape: got {paths.shape} (expected (episodes, replicates, "
             "length + 1), none of them 0); pass what sample_episodes returns"
         )
-    x = _initial(theta0, paths.shape[1], problem.dim, options.ball)
+    replicates = paths.shape[1]
+    x = _initial(theta0, replicates, problem.dim, options.ball)
+    if replicates == 1:  # NumPy sums a single column in another order: it gets company
+        paths, x = np.repeat(paths, 2, axis=1), np.repeat(x, 2, axis=1)
     x_bar = None if sequences.steps is None else x.copy()
     wanted = set(recorded(options.record, len(paths)).tolist())
 
-    kept, thetas, xs = [0], [x.T.copy()], [x.T.copy()]
+    kept, thetas, xs = [0], [x.T[:replicates].copy()], [x.T[:replicates].copy()]
 
     def records() -> TDRun:
         return TDRun(method, np.array(kept, dtype=np.int64), np.stack(thetas), np.stack(xs))
@@ -290,8 +293,8 @@ def _run(
                 )
             if episode in wanted:
                 kept.append(episode)
-                thetas.append(theta.T.copy())
-                xs.append(x.T.copy())
+                thetas.append(theta.T[:replicates].copy())
+                xs.append(x.T[:replicates].copy())
     return records()
 
 

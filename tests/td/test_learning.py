@@ -373,14 +373,31 @@ def test_initial_point(compose):
     np.testing.assert_array_equal(run.theta[0], np.tile(theta0, (3, 1)))
 
 
-def test_seeds_do_not_touch_each_other_and_the_paths_are_not_changed():
-    problem = grid_problem()
-    states = draw(problem, 20)
+@pytest.mark.parametrize("kind", ["three", "order"])
+@pytest.mark.parametrize(
+    "options",
+    [{"update": "episode"}, {"compose": False}, {"compose": True}, {"count": "transition"}],
+    ids=str,
+)
+@pytest.mark.parametrize("rule", ["plain", "accelerated"])
+def test_a_seed_has_the_same_bits_in_any_company(kind, options, rule):
+    """Alone, with some of the others, and however the paths lie in memory."""
+    problem = grid_problem(kind=kind, goal="reset")
+    states = draw(problem, 60, replicates=7)
     before = states.copy()
-    together = td0_accelerated(problem, states, PAPER, compose=False)
+
+    def learn(paths):
+        if rule == "plain":
+            return td0(problem, paths, 0.01, record=7, **options)
+        return td0_accelerated(problem, paths, PAPER, record=7, **options)
+
+    together = learn(states)
     np.testing.assert_array_equal(states, before)
-    alone = td0_accelerated(problem, states[:, [1]], PAPER, compose=False)
-    np.testing.assert_array_equal(together.theta[:, 1], alone.theta[:, 0])
+    for some in [*([seed] for seed in range(7)), [0, 1], [6, 2], [1, 2, 3], [5, 4, 3, 2, 1, 0]]:
+        for layout in (np.asarray, np.ascontiguousarray, np.asfortranarray):
+            found = learn(layout(states[:, some]))
+            np.testing.assert_array_equal(found.theta, together.theta[:, some])
+            np.testing.assert_array_equal(found.x, together.x[:, some])
 
 
 def test_neu_area_is_the_mean_after_the_start():
