@@ -124,7 +124,8 @@ class Experiment(ABC):
     Attributes
     ----------
     kind : str
-        Class attribute: the name under which a file in TOML asks for it.
+        Class attribute: the name under which a file in TOML asks for it. That of a class outside of
+        amgd gets its module before it, MODULE:KIND, so that another process finds it.
     column : str
         Class attribute: what the figure shows, the default of tables and figures.
     counter : str
@@ -154,6 +155,8 @@ class Experiment(ABC):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "kind" in vars(cls):
+            if not cls.__module__.startswith("amgd.") and ":" not in cls.kind:
+                cls.kind = f"{cls.__module__}:{cls.kind}"
             Experiment._kinds[cls.kind] = cls
 
     # What each kind says of itself
@@ -442,13 +445,12 @@ _BUILT_IN = ("gridworld", "reinforce")
 def _class_of(kind: Any) -> type[Experiment]:
     """Return the class of a kind: one that is imported, one of ours, or MODULE:KIND."""
     if isinstance(kind, str) and kind not in Experiment._kinds:
-        module, _, name = kind.rpartition(":")
+        module = kind.rpartition(":")[0]
         try:
             if kind in _BUILT_IN:
                 importlib.import_module(f"amgd.experiments.{kind}")
             elif module:
                 importlib.import_module(module)
-                kind = kind if kind in Experiment._kinds else name
         except ImportError as error:
             raise ValueError(
                 f"the kind {kind!r} cannot be imported: {error}; its module must lie in the "
