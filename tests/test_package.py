@@ -16,6 +16,7 @@ ROOT = Path(amgd.__file__).parent
 LAYERS = [
     "errors",
     "_checks",
+    "_imports",
     "statistics",
     "markov",
     "descent",

@@ -18,6 +18,7 @@ import os
 import re
 import signal
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ import typer
 from typer.core import TyperGroup
 
 from amgd import __version__
+from amgd._imports import importable
 
 if TYPE_CHECKING:
     from amgd.experiments.records import Record
@@ -46,10 +48,8 @@ class _Program(TyperGroup):
         """Run the command."""
         from amgd.experiments.records import RecordError
 
-        if (here := os.getcwd()) not in sys.path:
-            sys.path.append(here)  # behind all others: amgd is the one that was called
         try:
-            with _interruptible():
+            with _interruptible(), _warnings_as_lines(), importable():
                 try:
                     return super().invoke(ctx)
                 finally:
@@ -121,6 +121,14 @@ def _interruptible() -> Iterator[None]:
         if not told:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Tell a warning like any other message."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: _say(f"amgd: warning: {_line(message)}")
+        yield
 
 
 def _line(text: object) -> str:
@@ -539,6 +547,10 @@ def _run(
     for stem, entry in record.files.items():
         if stem in plan and entry["diverged"] is not None:
             _say(f"{name}: {stem} diverged {entry['diverged']}")
+    if _mixture(record):
+        _say(
+            f"{name}: its runs took place in several surroundings; `amgd status {path}` tells them"
+        )
     print(f"{path}: {len(record.files)} runs, digest {record.digest[:16]}")
 
 
@@ -930,9 +942,12 @@ def merge(
 
     Exit codes: 0; 1 if they do not fit together.
     """
+    from amgd.experiments.records import Record
     from amgd.experiments.repair import merge as put_together
     from amgd.experiments.runner import locked
 
+    for source in sources:
+        Record(source)  # before a folder is made for nothing
     target.mkdir(parents=True, exist_ok=True)
     with locked(target):
         record = put_together(target, sources)

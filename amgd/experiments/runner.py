@@ -34,6 +34,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from amgd import _checks as check
+from amgd._imports import importable
 from amgd.experiments.checkpoints import CHECKPOINTS, Checkpoints, read_checkpoint
 from amgd.experiments.experiment import (
     FIRST_TUNING_RUN,
@@ -220,21 +221,23 @@ class _Done(NamedTuple):
     places: list[list[dict[str, Any]]]
 
 
-def _run_task(task: Task, folder: Path, seconds: float, changed: str) -> _Done:
+def _run_task(task: Task, folder: Path, here: Path, seconds: float, changed: str) -> _Done:
+    """Run a task; the caller says where its checkpoints are, and where perhaps its modules."""
     _stop_if_deserted()
     if _of_joblib():
         import torch  # noqa: F401  (joblib takes a later import for a leak, and ends the worker)
-    checkpoints = Checkpoints(
-        folder,
-        task.name,
-        task.identity,
-        task.spec.defaults(),
-        environment=task.spec.environment,
-        seconds=seconds,
-        changed=changed,
-        alive=_stop_if_deserted,
-    )
-    outcomes = list(task.spec.run(task.variant, task.seeds, task.rate, checkpoints))
+    with importable(here):
+        checkpoints = Checkpoints(
+            folder,
+            task.name,
+            task.identity,
+            task.spec.defaults(),
+            environment=task.spec.environment,
+            seconds=seconds,
+            changed=changed,
+            alive=_stop_if_deserted,
+        )
+        outcomes = list(task.spec.run(task.variant, task.seeds, task.rate, checkpoints))
     return _Done(task, outcomes, [checkpoints.places(one.seed) for one in outcomes])
 
 
@@ -410,13 +413,15 @@ def _outcomes(
     only: Container[str] | None,
 ) -> Iterator[_Done]:
     """Run the tasks that can start now; what a killed worker leaves undone starts again."""
-    folder = (record.path / CHECKPOINTS).absolute()
+    folders = (record.path / CHECKPOINTS).absolute(), Path.cwd()
     workers = joblib.effective_n_jobs(jobs)
     killed, before = 0, -1
     while tasks := tasks_for(record, *wanted, workers, only):
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
         try:
-            yield from parallel(joblib.delayed(_run_task)(task, folder, *options) for task in tasks)
+            yield from parallel(
+                joblib.delayed(_run_task)(task, *folders, *options) for task in tasks
+            )
             return
         except BrokenProcessPool:
             far = len(record.files) * 10**9 + sum(checkpointed_rows(record).values())

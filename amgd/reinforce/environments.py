@@ -5,7 +5,7 @@ the actions. Gymnasium does not ask for that: a wrapper may keep statistics of a
 an environment may draw from a generator that it shares with others. `check_environment` runs one
 for a few hundred steps and refuses it with the reason.
 
-Plan of the module: modules of the working directory, errors in foreign code, spaces, the check.
+Plan of the module: names, errors in foreign code, spaces, the check.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import math
 import os
 import random
 import re
-import sys
 import sysconfig
 import time
 import traceback
@@ -36,6 +35,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from numpy.typing import NDArray
 
+from amgd._imports import importable
 from amgd.errors import EnvironmentFault
 
 __all__ = ["check_environment", "importable"]
@@ -43,38 +43,7 @@ __all__ = ["check_environment", "importable"]
 Environment = gymnasium.Env[Any, Any]
 
 
-# --- modules of the working directory -------------------------------------------------------------
-@contextmanager
-def importable(folder: Path | str = ".") -> Iterator[None]:
-    """Let the modules of a folder be imported, as Python lets those beside a script.
-
-    A name such as ``"mine:Mine-v0"`` then finds ``mine.py`` in the folder, also from a program in
-    another folder, and in a worker process. Installed modules come first.
-
-    Parameters
-    ----------
-    folder : Path or str
-        The working directory by default. A worker gets the path from the process that has the work.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, importable(folder):
-    ...     folder in sys.path
-    True
-    """
-    entry = str(Path(folder).absolute())
-    added = entry not in sys.path
-    if added:
-        sys.path.append(entry)
-    importlib.invalidate_caches()  # a file of this second would be missed
-    try:
-        yield
-    finally:
-        if added and entry in sys.path:
-            sys.path.remove(entry)
-
-
+# --- names ----------------------------------------------------------------------------------------
 def find(name: str, fast: Sequence[str] = ()) -> EnvSpec:
     """Import the module that a name such as "mine:Mine-v0" begins with, and look the name up.
 

@@ -9,7 +9,12 @@ from typer.testing import CliRunner
 from amgd.experiments import cli
 
 # As the installed program: modules of the working directory are no more at hand than there (-P).
-PROGRAM = [sys.executable, "-P", "-c", "from amgd.experiments.cli import app; app()"]
+PROGRAM = [
+    sys.executable,
+    "-P",
+    "-c",
+    "from amgd.experiments.cli import app; app(prog_name='amgd')",
+]
 
 
 class Done:

@@ -432,7 +432,7 @@ def test_runs_that_are_not_equally_far_are_not_mixed(uninterrupted, tmp_path):
             folder, "plain", task.identity, {}, environment=TRAINING.environment, seconds=0.0
         )
         saving.offer([seed], rows, lambda trainer=trainer: [trainer.state_dict()])
-    outcomes = runner._run_task(task, folder, 1e6, "refuse").outcomes
+    outcomes = runner._run_task(task, folder, tmp_path, 1e6, "refuse").outcomes
     assert sorted(one.seed for one in outcomes) == [0, 1, 2]
     samples = uninterrupted("cartpole").curves("plain", "return").samples
     for one in outcomes:
