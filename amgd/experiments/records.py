@@ -214,7 +214,7 @@ class Record:
             raise RecordError(
                 f"{self.path / MANIFEST} was edited: got a specification with hash "
                 f"{plain_hash(manifest['spec'])[:12]} (expected {manifest['hash'][:12]}, as it "
-                "says); restore it from git, or merge its runs into a new record with `amgd merge`"
+                "says); restore it from git"
             )
         self.files: dict[str, dict[str, Any]] = manifest["files"]
         self.identities: dict[str, dict[str, Any]] = manifest["identities"]
