@@ -241,7 +241,8 @@ class ReinforceSpec(Experiment):
     def quantity(self, column: str) -> Quantity:
         """Return what a column means; returns have the range that the task allows."""
         found = super().quantity(column)
-        if column in ("evaluation_return", "return"):
+        # An option may choose other rewards.
+        if column in ("evaluation_return", "return") and not self.training.options:
             least, most = possible_returns(self.training.environment, self.training.horizon)
             return found._replace(least=least, most=most)
         return found

@@ -311,12 +311,14 @@ def test_a_picture_says_what_it_shows(made, tmp_path):
         ("Acrobot-v1", (-500.0, -500.0, 0.0), -500.0, 0.0),
         ("Acrobot-v1", (-500.0, 0.0, 0.0), -500.0, 0.0),
         ("Swimmer-v5", (-500.0, -500.0, 0.0), None, None),  # nothing is known of its returns
+        ("CartPole-v1", (-500.0, -500.0, 0.0), None, None),  # an option has chosen other rewards
     ],
 )
 def test_a_band_ends_where_returns_do_and_the_picture_says_so(
     tmp_path, monkeypatch, environment, values, least, most
 ):
-    text = MINE.replace("CartPole-v0", environment).replace("horizon = 20\n", "")
+    option = "options = {sutton_barto_reward = true}\n" * (environment == "CartPole-v1")
+    text = MINE.replace("CartPole-v0", environment).replace("horizon = 20\n", option)
     spec = from_toml(text)
     record = Record.create(tmp_path / "mine", spec)
     for seed, value in enumerate(values):
