@@ -82,7 +82,7 @@ def repair(path: Path | str) -> tuple[Record, list[str], list[str]]:
     record = Record(folder)
     for file in sorted(folder.glob("*.csv")):
         if file.stem not in record.files:
-            _set_aside(file, f"unlisted-{file.name}")
+            _set_aside(file, f"{file.name}.unlisted")
             done.append(f"{file.name} is set aside: no run has finished it")
     missing = []
     for stem in list(record.files):
@@ -198,6 +198,9 @@ def _format_2(old: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
             identities[variant] = spec.identity(variant, best)
     names = {stem: stem.rpartition("-seed")[0] for stem in old["files"]}
     unknown = [stem for stem, name in names.items() if name not in identities]
+    strangers = [stem for stem in unknown if names[stem] not in spec.variants]
+    if strangers:
+        raise ValueError(f"got a run {strangers[0]!r} (expected those of its specification)")
     files = {
         stem: entry | {"surroundings": [entry["surroundings"]]}
         for stem, entry in old["files"].items()
