@@ -197,7 +197,7 @@ def test_torn_files_and_a_lost_tuning_are_repaired(copy):
     assert f"{name}: stray-seed00.csv is set aside: no run has finished it\n" in done.out
     assert "27 runs" in done.out
     aside = {file.name for file in (folder / "set-aside").iterdir()}
-    assert aside == {"plain-seed01.csv", "unlisted-stray-seed00.csv"}
+    assert aside == {"plain-seed01.csv", "stray-seed00.csv.unlisted"}
     assert "27 of 29 runs" in amgd("status", name, "--out", copy).out
     amgd("run", "figure2-cartpole", "--preset", "smoke", "--jobs", 1, "--out", copy)
     assert Record(folder).digest == digest
