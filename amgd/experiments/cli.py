@@ -786,6 +786,15 @@ def table(
             show_default=False,
         ),
     ] = None,
+    until: Annotated[
+        int | None,
+        typer.Option(
+            "--until",
+            help="Count each run as if it had been stopped at this update or episode.  "
+            "[default: its end]",
+            show_default=False,
+        ),
+    ] = None,
     form: Annotated[
         Format, typer.Option("--format", help="csv and json have all digits.")
     ] = Format.text,
@@ -796,6 +805,7 @@ def table(
     Examples:
         amgd table figure2-cartpole
         amgd table figure2-cartpole --against matched --measure end
+        amgd table figure3-halfcheetah --until 50
         amgd table figure2-cartpole --format json
 
     Exit codes: 0; 1 if there is no such record or nothing to compare; 2 for an unknown name.
@@ -808,7 +818,12 @@ def table(
         if against is not None:
             _chosen_variants(against, record.spec, "--against")
         tables[one] = summaries.summarise(
-            record, column=column, against=against, measure=measure, threshold=threshold
+            record,
+            column=column,
+            against=against,
+            measure=measure,
+            threshold=threshold,
+            until=until,
         )
     print(summaries.to_text(tables, form))
     raise typer.Exit(code)

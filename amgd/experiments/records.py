@@ -31,7 +31,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -161,6 +161,32 @@ class Curves:
     seeds: tuple[int, ...]
     samples: NDArray[np.float64]
     diverged: Mapping[int, str]
+
+    def until(self, last: int | None) -> Curves:
+        """Return the rows with k up to last; all of them for None.
+
+        Raises
+        ------
+        ValueError
+            If no row after the first is left, or the curves end before last.
+
+        Examples
+        --------
+        >>> k = np.array([0, 10, 20])
+        >>> curves = Curves("plain", "neu", k, (4,), np.array([[1.0, 0.5, 0.2]]), {})
+        >>> curves.until(10).samples.tolist(), curves.until(None) is curves
+        ([[1.0, 0.5]], True)
+        """
+        if last is None or not self.seeds:
+            return self
+        check.integer("until", last, int(self.k[1]), "the first row is the start that all share")
+        if last > self.k[-1]:
+            raise ValueError(
+                f"until must not lie beyond the last row: got {last}, but {self.variant!r} ends at "
+                f"{self.k[-1]}; leave it out for the whole run"
+            )
+        kept = self.k <= last
+        return replace(self, k=self.k[kept], samples=self.samples[:, kept])
 
 
 class Record:

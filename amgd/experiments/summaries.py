@@ -83,6 +83,7 @@ def measured(
     column: str | None = None,
     measure: str = "mean",
     threshold: float | None = None,
+    until: int | None = None,
 ) -> Runs:
     """Return one number for each run of a variant.
 
@@ -97,6 +98,8 @@ def measured(
         threshold or beyond; one more than the last k for a run that never gets there.
     threshold : float, optional
         For "updates"; default is the one of the specification.
+    until : int, optional
+        The last k that counts: as if every run had been stopped there. Default is the whole run.
 
     Returns
     -------
@@ -105,7 +108,7 @@ def measured(
     Raises
     ------
     ValueError
-        For an unknown column or measure, or updates without a threshold.
+        For an unknown column or measure, updates without a threshold, or a length that no run has.
 
     Examples
     --------
@@ -121,7 +124,7 @@ def measured(
     check.choice("measure", measure, tuple(MEASURES))
     column = record.spec.column if column is None else column
     threshold = _threshold(record, column, threshold)
-    curves = record.curves(variant, column)
+    curves = record.curves(variant, column).until(until)
     if not curves.seeds:
         return Runs({}, len(curves.diverged))
     if measure == "mean":
@@ -218,6 +221,7 @@ def summarise(
     against: str | None = None,
     measure: str = "mean",
     threshold: float | None = None,
+    until: int | None = None,
 ) -> list[Summary]:
     """Sum up every variant of a record, finished or growing.
 
@@ -234,6 +238,8 @@ def summarise(
     threshold : float, optional
         Height that counts as reached. Default is the one of the specification, for the column to
         which it belongs.
+    until : int, optional
+        The last k that counts, see `measured`.
 
     Returns
     -------
@@ -269,16 +275,17 @@ def summarise(
     check.choice("against", against, spec.variants)
     threshold = _threshold(record, column, threshold)
     quantity = spec.quantity(column)
-    curves = {v: record.curves(v, column) for v in spec.variants if record.seeds(v)}
-    areas = {v: measured(record, v, column=column) for v in curves}
+    curves = {v: record.curves(v, column).until(until) for v in spec.variants if record.seeds(v)}
+    areas = {v: measured(record, v, column=column, until=until) for v in curves}
     found: Mapping[str, Comparison] = {}
     if against in curves and len(curves) > 1:
         runs = {
-            v: measured(record, v, column=column, measure=measure, threshold=threshold)
+            v: measured(record, v, column=column, measure=measure, threshold=threshold, until=until)
             for v in curves
         }
         better = "smaller" if measure == "updates" else quantity.better or "larger"
         words = MEASURES[measure].replace("the threshold", f"{threshold}")
+        words += "" if until is None else f", stopped at {until}"
         family = {v: (runs[v], runs[against]) for v in curves if v != against}
         found = compare_runs(family, better=better, quantity=words)
     return [
@@ -294,7 +301,7 @@ def summarise(
             area=_band(np.array(list(areas[variant].values.values()))),
             against=variant_name(record, against) if found else None,
             comparison=found.get(variant),
-            reached=None if threshold is None else _reached(record, c, threshold),
+            reached=None if threshold is None else _reached(record, c, threshold, until),
             threshold=threshold,
             seconds=sum(
                 record.files[record.stem(variant, seed)]["seconds"]
@@ -309,7 +316,7 @@ def _band(values: NDArray[np.float64]) -> Band | None:
     return mean_band(values, LEVEL, least=1) if values.size else None
 
 
-def _reached(record: Record, curves: Curves, threshold: float) -> Reached:
+def _reached(record: Record, curves: Curves, threshold: float, until: int | None) -> Reached:
     above = _above(record, curves.column)
     passages = [np.inf] * len(curves.diverged)
     for i, seed in enumerate(curves.diverged):  # these have a curve up to where they diverged
@@ -318,6 +325,8 @@ def _reached(record: Record, curves: Curves, threshold: float) -> Reached:
             passages[i] = first_passage(k, values[None], threshold, above=above)[0]
     if curves.seeds:
         passages += first_passage(curves.k, curves.samples, threshold, above=above).tolist()
+    if until is not None:
+        passages = [k if k <= until else np.inf for k in passages]
     return Reached(int(np.isfinite(passages).sum()), float(np.median(passages)))
 
 

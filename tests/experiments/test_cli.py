@@ -769,11 +769,13 @@ def test_table(made):
         ((), {}),
         (("--against", "matched"), {"against": "matched"}),
         (("--column", "return"), {"column": "return"}),
+        (("--until", "2"), {"until": 2}),
     ):
         expected = to_text({"figure2-cartpole-smoke": summarise(record, **chosen)})
         assert amgd(*command, *options).out == f"{expected}\n"
     assert "--against" in refused(*command, "--against", "speed", code=2)
     assert "column" in refused(*command, "--column", "speed")
+    assert "until must not lie beyond" in refused(*command, "--until", "1000")
 
 
 def test_table_where_the_encoding_has_no_plus_minus(made):

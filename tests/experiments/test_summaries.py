@@ -269,6 +269,38 @@ def test_fewer_updates_are_better(record: Record) -> None:
     assert words == {"mean": "no difference found", "end": "worse", "updates": "better"}
 
 
+def test_a_run_can_be_judged_as_if_it_had_been_stopped(record: Record) -> None:
+    for seed in range(7):
+        add(record, "plain", seed, [0.0, 10.0, 20.0, 30.0, 200.0])
+        add(record, "matched", seed, [0.0, 20.0, 40.0, 0.0, 0.0])
+    add(record, "plain", 7, [0.0, 0.0, 0.0, 200.0, 200.0], diverged="at iteration 5")
+    for until, word in ((1, "better"), (2, "better"), (3, "no difference found"), (4, "worse")):
+        plain, matched = summarise(record, until=until)
+        assert matched.comparison.word == word
+        assert matched.comparison.quantity == f"mean over the run, stopped at {until}"
+        curves = record.curves("matched", "evaluation_return").until(until)
+        assert curves.k.tolist() == list(range(until + 1))
+        assert matched.area.mean == curves.samples[0, 1:].mean()
+        assert matched.final.mean == curves.samples[0, -1]
+        assert plain.reached.n == {1: 0, 2: 0, 3: 1, 4: 8}[until]
+    whole = measured(record, "matched")
+    assert measured(record, "matched", until=4) == whole == Runs(dict.fromkeys(range(7), 15.0))
+
+
+@pytest.mark.parametrize(
+    ("until", "message"),
+    [
+        (0, "until must be at least 1: got 0"),
+        (5, "until must not lie beyond the last row: got 5, but 'plain' ends at 4"),
+        (2.5, "until must be an integer"),
+    ],
+)
+def test_a_length_that_no_run_has_is_refused(record: Record, until, message) -> None:
+    add(record, "plain", 0, [0.0, 10.0, 20.0, 30.0, 200.0])
+    with pytest.raises((ValueError, TypeError), match=message):
+        measured(record, "plain", until=until)
+
+
 def test_updates_need_a_threshold(tmp_path) -> None:
     record = Record.create(tmp_path / "r", GRID)
     add(record, "plain", 0, [1.0, 0.5])
