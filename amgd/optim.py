@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple, Protocol, overload, runtime_checkable
 
 try:
@@ -66,26 +66,33 @@ _BLOCK = 1024  # values of a named schedule that are computed at a time
 
 
 @lru_cache(maxsize=32)
-def _block(
-    make: Callable[..., StepSizes], arguments: tuple[float, ...], number: int
-) -> list[tuple[float, float, float]]:
+def _block(make: Callable[..., StepSizes], number: int) -> list[tuple[float, float, float]]:
     """Return the values for the k of a block; one by one they would cost as much as the update."""
-    steps, k = make(*arguments), np.arange(number * _BLOCK, (number + 1) * _BLOCK) + 1
+    steps, k = make(1.0), np.arange(number * _BLOCK, (number + 1) * _BLOCK) + 1
     check_block(steps, k, "nonconvex", (), None)
     columns = (rule(k).tolist() for rule in (steps.alpha, steps.beta, steps.gamma))
     return list(zip(*columns, strict=True))
 
 
-def _schedule(choice: str | _Rule | _StepSizes, momentum: float | None) -> _Rule:
+@lru_cache(maxsize=32)
+def _with_momentum(choice: Any, momentum: float) -> list[tuple[float, float, float]]:
+    """Return the values for k = 1 and for every later k; a scheduler may change momentum."""
+    steps = from_name(choice, 1.0, momentum)
+    return [(float(steps.alpha(k)), steps.beta(k), steps.gamma(k)) for k in (1, 2)]
+
+
+def _schedule(choice: str | _Rule | _StepSizes, momentum: float | None = None) -> _Rule:
     """Turn the options ``schedule`` and ``momentum`` into one function of k."""
+    if momentum is not None:
+        name: Any = choice
+        first, later = _with_momentum(name, float(momentum))
+        return lambda k: first if k == 1 else later
     if isinstance(choice, str):
-        # The maker, and not its name, is the key: a name may get another rule.
-        make = SCHEDULES[choice].make
-        arguments = (1.0,) if momentum is None else (1.0, float(momentum))
+        make = SCHEDULES[choice].make  # and not its name: a name may get another rule
 
         def named(k: int) -> tuple[float, float, float]:
             number, place = divmod(k - 1, _BLOCK)
-            return _block(make, arguments, number)[place]
+            return _block(make, number)[place]
 
         return named
 
@@ -112,6 +119,12 @@ def _schedule(choice: str | _Rule | _StepSizes, momentum: float | None) -> _Rule
     return checked
 
 
+def _pushes(rule: _Rule, k: int) -> bool:
+    """Whether step k puts something into e."""
+    _, beta, gamma = rule(k)
+    return beta != gamma
+
+
 def _kind(choice: str | _Rule | _StepSizes) -> str:
     """Name a schedule in a message."""
     if isinstance(choice, str):
@@ -125,7 +138,7 @@ def _label(choice: str | _Rule | _StepSizes) -> str:
     """Stand for a schedule in a state dict, where no callable can go: its kind, first values."""
     if isinstance(choice, str):
         return choice
-    values = _schedule(choice, None)
+    values = _schedule(choice)
     return f"{_kind(choice)} from {values(1)}, {values(2)}"
 
 
@@ -178,7 +191,7 @@ def _to_floats(options: dict[str, Any]) -> None:
 def _check_options(group: dict[str, Any]) -> None:
     _check_lr(group["lr"])
     check.real("weight_decay", group["weight_decay"], "0 leaves it out", "[0, inf)")
-    _check_schedule(group["schedule"], group["momentum"])
+    _check_schedule(group["schedule"], group.get("momentum"))
     check.boolean("maximize", group["maximize"], "True climbs")
     if group["foreach"] is not None:
         check.boolean("foreach", group["foreach"], "or None, which takes True where it can")
@@ -227,16 +240,16 @@ def _fit_state_dict(optimizer: torch.optim.Optimizer, state_dict: dict[str, Any]
         return state_dict  # PyTorch raises
     fitted, states = [], dict(state_dict["state"])
     for number, (group, saved) in enumerate(zip(groups, saved_groups, strict=True)):
-        saved = {**_BACKFILL, **saved}
-        ours = (_label(group["schedule"]), group["momentum"])
-        theirs = (_label(saved["schedule"]), saved["momentum"])
+        saved = _backfilled(saved)
+        ours, theirs = _method(group), _method(saved)
         if ours != theirs:
             raise ValueError(
-                f"loaded state of group {number} was made with schedule={theirs[0]!r}, "
-                f"momentum={theirs[1]}, this optimizer has schedule={ours[0]!r}, "
-                f"momentum={ours[1]}; build the optimizer with the saved schedule, then load"
+                f"loaded state of group {number} was made with {theirs}, this optimizer has "
+                f"{ours}; build the optimizer with the saved schedule, then load"
             )
         _check_options({**saved, "schedule": group["schedule"]})
+        rule = _schedule(group["schedule"], saved.get("momentum"))
+        needs_e = cache(lambda k, rule=rule: any(_pushes(rule, j) for j in range(1, k + 1)))
         names, saved_names = group.get("param_names"), saved.get("param_names")
         if names and saved_names and names != saved_names:
             if sorted(names) != sorted(saved_names):
@@ -268,6 +281,11 @@ def _fit_state_dict(optimizer: torch.optim.Optimizer, state_dict: dict[str, Any]
                 )
             if "e" in state:
                 states[key] = {**state, "e": state["e"].clone()}
+            elif needs_e(state["step"]):
+                raise ValueError(
+                    f"loaded state has no e of parameter {key}, which took {state['step']} steps: "
+                    "the run would go on from another point; load what state_dict() returned, whole"
+                )
         fitted.append(saved)
     return {**state_dict, "state": states, "param_groups": fitted}
 
@@ -278,14 +296,17 @@ def _name_schedules(_: torch.optim.Optimizer, state_dict: dict[str, Any]) -> Non
         group["schedule"] = _label(group["schedule"])
 
 
-# Options a group may lack when it was saved before they existed.
-_BACKFILL: dict[str, Any] = {
-    "schedule": "nesterov",
-    "momentum": None,
-    "maximize": False,
-    "foreach": None,
-    "weight_decay": 0.0,
-}
+def _backfilled(options: dict[str, Any]) -> dict[str, Any]:
+    """Add what a group may lack that was saved before it existed; no momentum is no entry."""
+    defaults = {"schedule": "nesterov", "maximize": False, "foreach": None, "weight_decay": 0.0}
+    filled = {**defaults, **options}
+    return {k: v for k, v in filled.items() if not (k == "momentum" and v is None)}
+
+
+def _method(group: dict[str, Any]) -> str:
+    """Say what a state must share with the optimizer that loads it; momentum may be scheduled."""
+    constant = "" if group.get("momentum") is None else " and constant momentum"
+    return f"schedule={_label(group['schedule'])!r}{constant}"
 
 
 # --- the optimizer --------------------------------------------------------------------------------
@@ -299,6 +320,16 @@ class _Batch(NamedTuple):
     params: list[Tensor]
     grads: list[Tensor]
     states: list[dict[str, Any]]
+
+
+class _Coefficients(NamedTuple):
+    """What one update takes of the schedule and lr."""
+
+    alpha: float
+    push: float  # gamma_k - beta_k
+    beta: float
+    alpha_next: float
+    needs_e: bool  # whether step k or k + 1 puts something into e, whatever lr is
 
 
 class AMGD(torch.optim.Optimizer):
@@ -340,7 +371,10 @@ class AMGD(torch.optim.Optimizer):
         `amgd.descent.steps` makes them, works too; give ``lr=1.0`` to use its values as they are.
         Step k asks for k and for k + 1.
     momentum : float in [0, 1), optional
-        With ``"nesterov"`` only: constant momentum instead of (k - 1) / (k + 2).
+        With ``"nesterov"`` only: constant momentum instead of (k - 1) / (k + 2). Like lr it is
+        read anew at each step, so OneCycleLR and CyclicLR may cycle it; without it PyTorch
+        refuses them (``cycle_momentum=False`` cycles lr alone). While it changes, ask `at` before
+        the scheduler's step.
     maximize : bool
         Climb instead of descend.
     foreach : bool, optional
@@ -376,8 +410,12 @@ class AMGD(torch.optim.Optimizer):
 
     *Saving.* ``state_dict`` holds plain data (it loads with ``weights_only=True``). A callable
     schedule is not in it, only its kind and its values at k = 1 and 2: build the optimizer with
-    the same schedule, then load; another one is refused. Parameters given by
-    ``named_parameters()`` are matched by name, others by place.
+    the same schedule, then load; another one is refused, and so is a state that lost an e. lr and
+    momentum are the state's. Parameters given by ``named_parameters()`` are matched by name,
+    others by place.
+
+    *Compiling.* ``torch.compile`` leaves `step` out: it runs as it is, to the same bits, and
+    nothing is compiled anew while k grows. Forward and backward are compiled as usual.
 
     A gradient that is not finite is not looked for; it spoils the parameters as in any optimizer.
 
@@ -417,11 +455,13 @@ class AMGD(torch.optim.Optimizer):
         defaults = {
             "lr": lr,
             "schedule": schedule,
-            "momentum": momentum,
             "maximize": maximize,
             "foreach": foreach,
             "weight_decay": weight_decay,
         }
+        # OneCycleLR and CyclicLR cycle what has this default: it would change the method.
+        if momentum is not None:
+            defaults["momentum"] = momentum
         _check_options(defaults)
         _to_floats(defaults)
         super().__init__(params, defaults)
@@ -453,19 +493,46 @@ class AMGD(torch.optim.Optimizer):
                     if isinstance(tensor := p[1] if isinstance(p, tuple) else p, Tensor)
                 ]
             )
-            _check_options({**self.defaults, **param_group})
+            options = {**self.defaults, **param_group}
+            _check_options(options)
             _to_floats(param_group)
+            if "momentum" in self.defaults and _method(options) == _method(
+                {"schedule": "nesterov"}
+            ):
+                raise ValueError(
+                    "momentum must be a number in each group with schedule 'nesterov' if the "
+                    "optimizer has one, which its schedulers set: got None; leave out the "
+                    "optimizer's, and give it to the groups that have constant momentum"
+                )
         super().add_param_group(param_group)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickled or loaded optimizer; options it lacks get their defaults."""
-        super().__setstate__(state)
-        for group in self.param_groups:
-            for name, value in _BACKFILL.items():
-                group.setdefault(name, value)
+        groups = [_backfilled(group) for group in state["param_groups"]]
+        changed = {"param_groups": groups, "defaults": _backfilled(state.get("defaults", {}))}
+        super().__setstate__({**state, **changed})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy or a pickle holds; refused inside `at`, where y is not at hand."""
+        self._refuse_away("a copy or a pickle was asked for")
+        return super().__getstate__()
+
+    def _refuse_away(self, what: str) -> None:
+        if self._away_from_y:
+            raise RuntimeError(
+                f"{what} inside `with opt.at(...)`, where the parameters do not hold y; "
+                "leave the block first"
+            )
 
     def state_dict(self) -> dict[str, Any]:
-        """Return k and e of each parameter and the options of each group, as plain data."""
+        """Return k and e of each parameter and the options of each group, as plain data.
+
+        Raises
+        ------
+        RuntimeError
+            Inside `at`: a run cannot go on from the parameters of the block.
+        """
+        self._refuse_away("state_dict() was called")
         hook = self.register_state_dict_post_hook(_name_schedules, prepend=True)
         try:
             return super().state_dict()
@@ -483,8 +550,12 @@ class AMGD(torch.optim.Optimizer):
         Raises
         ------
         ValueError
-            If groups, schedules, names or shapes differ; the optimizer is then unchanged.
+            If groups, schedules, names or shapes differ, or an e is missing; the optimizer is
+            then unchanged.
+        RuntimeError
+            Inside `at`.
         """
+        self._refuse_away("load_state_dict() was called")
         schedules = [group["schedule"] for group in self.param_groups]
         hook = self.register_load_state_dict_pre_hook(_fit_state_dict)
         try:
@@ -500,6 +571,8 @@ class AMGD(torch.optim.Optimizer):
     @overload
     def step(self, closure: Callable[[], float]) -> float: ...
 
+    # Compiled, the step would be compiled anew for each k; torch.compile leaves it out.
+    @torch._disable_dynamo  # type: ignore[attr-defined]
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:
         """Take one step from y_k to y_{k+1}.
@@ -522,11 +595,7 @@ class AMGD(torch.optim.Optimizer):
         ValueError
             For an lr, or a value of a callable schedule, out of its range; likewise.
         """
-        if self._away_from_y:
-            raise RuntimeError(
-                "step() was called inside `with opt.at(...)`, where the parameters do not hold y; "
-                "leave the block first"
-            )
+        self._refuse_away("step() was called")
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -536,7 +605,7 @@ class AMGD(torch.optim.Optimizer):
         batches = self._batches()
         updates = [(batch, self._coefficients(batch.group, batch.k)) for batch in batches]
         for batch, coefficients in updates:
-            _apply(batch, *coefficients)
+            _apply(batch, coefficients)
             for p, state in zip(batch.params, batch.states, strict=True):
                 if batch.k == 1:
                     self.state[p] = state
@@ -557,13 +626,24 @@ class AMGD(torch.optim.Optimizer):
         ValueError
             For another name.
         RuntimeError
-            If blocks are nested, or `step` is called inside.
+            If blocks are nested, or `step`, `state_dict`, `load_state_dict`, a copy or a pickle is
+            asked for inside.
 
         Notes
         -----
         On leaving, also by an exception, each parameter gets its y back bit for bit from a copy;
         whatever the block wrote to the parameters is undone. Saving a model inside the block
-        saves that sequence, and a run cannot go on from it: for that save y, outside.
+        saves that sequence, and a run cannot go on from it: copying or saving the optimizer is
+        refused there.
+
+        The optimizer does not know the buffers of a module. A forward pass in training mode inside
+        the block changes the averages of BatchNorm; two lines keep them::
+
+            kept = copy.deepcopy(dict(model.named_buffers()))   # before the block
+            model.load_state_dict(kept, strict=False)           # after it
+
+        Averages that belong to x_bar itself come from ``torch.optim.swa_utils.update_bn(loader,
+        model)`` inside the block.
 
         Examples
         --------
@@ -587,7 +667,7 @@ class AMGD(torch.optim.Optimizer):
         # Parameter and signed factor of e for each; computed first, as a schedule may raise.
         moves: list[tuple[Tensor, Tensor, float]] = []
         for group in self.param_groups:
-            schedule = _schedule(group["schedule"], group["momentum"])
+            schedule = _schedule(group["schedule"], group.get("momentum"))
             for p in group["params"]:
                 state = self.state.get(p)
                 if sequence != "y" and state and "e" in state:
@@ -635,28 +715,30 @@ class AMGD(torch.optim.Optimizer):
         return batches
 
     @staticmethod
-    def _coefficients(group: dict[str, Any], k: int) -> tuple[float, float, float, float]:
-        """Return alpha_k, gamma_k - beta_k, beta_k and alpha_{k+1}."""
+    def _coefficients(group: dict[str, Any], k: int) -> _Coefficients:
         lr = float(group["lr"])
         if not 0 <= lr < math.inf:
             _check_lr(group["lr"])
-        schedule = _schedule(group["schedule"], group["momentum"])
-        alpha, beta, gamma = schedule(k)
-        return alpha, lr * (gamma - beta), lr * beta, schedule(k + 1)[0]
+        schedule = _schedule(group["schedule"], group.get("momentum"))
+        (alpha, beta, gamma), (alpha_next, beta_next, gamma_next) = schedule(k), schedule(k + 1)
+        needs_e = gamma != beta or gamma_next != beta_next
+        return _Coefficients(alpha, lr * (gamma - beta), lr * beta, alpha_next, needs_e)
 
 
 # --- one update -----------------------------------------------------------------------------------
 
 
-def _apply(batch: _Batch, alpha: float, push: float, beta: float, alpha_next: float) -> None:
+def _apply(batch: _Batch, coefficients: _Coefficients) -> None:
     """Update e and y: e = (1 - alpha) e + push G, then y = y - beta G - alpha_next e.
 
     The product with 1 - alpha is taken as e - alpha e. torch._foreach_mul_ would first round
     1 - alpha to the dtype, and in bfloat16 that is 1 from k = 1023 on: e would never decay.
     """
     group, params, grads = batch.group, batch.params, batch.grads
-    # While gamma = beta, e is 0 and is not stored.
-    has_e = push != 0 or any("e" in state for state in batch.states)
+    alpha, push, beta, alpha_next, needs_e = coefficients
+    # While gamma = beta, e is 0 and is not stored. A step with lr = 0 makes it: PyTorch takes one
+    # to learn which entries a state has.
+    has_e = needs_e or any("e" in state for state in batch.states)
     buffers = [_buffer(p, s) for p, s in zip(params, batch.states, strict=True)] if has_e else []
     decay, foreach = float(group["weight_decay"]), group["foreach"]
     if foreach is None:
