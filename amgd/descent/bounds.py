@@ -563,17 +563,18 @@ def theorem1(
     beta: float | None = None,
     schedule: str = "theorem1",
     weights: str = "gamma",
-    nonincreasing: bool = True,
+    nonincreasing: bool = False,
 ) -> Any:
     """Theorem 1'': E||grad f(y_R)||^2 for Algorithm 1 without a logarithm, by Poisson's equation.
 
     Formula::
 
-        gap / (beta K) + rho L M^2 beta (3/2 + 20/3 T) + 8 M^2 T / K
+        gap / (beta K) + rho L M^2 beta (3/2 + 20/3 T) + 4 (1 + H_K) M^2 T / K
 
-    rho is 1 for ``weights="gamma"`` and 1 + 2 (H_{K+1} - 1) / K for the two other output rules.
+    For nonincreasing gamma_k, 4 (1 + H_K) becomes 8. rho is 1 for ``weights="gamma"`` and
+    1 + 2 (H_{K+1} - 1) / K for the two other output rules.
     With ``schedule="sgd"``: gap / (beta K) + L M^2 beta (1/2 + 4 T) + 4 M^2 T / K.
-    When gamma_k is not nonincreasing, 8 becomes 4 (1 + H_K). Book: :prf:ref:`thm-1-poisson`.
+    Book: :prf:ref:`thm-1-poisson`.
 
     Parameters
     ----------
@@ -593,7 +594,7 @@ def theorem1(
         Law of R: p_k ~ gamma_k, p_k ~ gamma_k (1 - L gamma_k) which needs beta <= 1/(4 L)
         (``"sgd"``: beta < 1/L), or 1/K.
     nonincreasing : bool
-        Whether gamma_1 >= gamma_2 >= ...
+        Pass True if gamma_1 >= gamma_2 >= ..., as for gamma_k = (1 + alpha_k) beta.
 
     Returns
     -------
@@ -608,7 +609,7 @@ def theorem1(
     L, M, gap = _positive("L", L), _positive("M", M), _nonnegative("initial_gap", initial_gap)
     T = _nonnegative("T", T)
     schedule, weights = _choices(schedule, weights)
-    cure = "False drops the assumption gamma_1 >= gamma_2 >= ..."
+    cure = "True assumes gamma_1 >= gamma_2 >= ..."
     check.boolean("nonincreasing", nonincreasing, cure)
     n = K.astype(np.float64)
     b = _step_beta(n, beta, L, schedule, weights)

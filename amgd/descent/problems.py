@@ -146,9 +146,11 @@ class Ball(Domain):
         """Scale the points outside the ball back to its surface."""
         with np.errstate(over="ignore", under="ignore"):
             norm = np.sqrt(np.einsum("...i,...i->...", x, x))
-        if np.isinf(norm).any():  # the squares overflow long before the norm does
+        if self.radius < 1e-140 or np.isinf(norm).any():  # squares leave the range before the norm
             size = np.abs(x).max(axis=-1, keepdims=True)
-            norm = size[..., 0] * np.sqrt(((x / np.where(size > 0, size, 1.0)) ** 2).sum(axis=-1))
+            unit = x / np.where(size > 0, size, 1.0)
+            length = np.maximum(1.0, np.sqrt((unit**2).sum(axis=-1, keepdims=True)))
+            return np.where(size > self.radius / length, unit / length * self.radius, x)
         scale: FloatArray = self.radius / np.maximum(norm, self.radius)
         return x * scale[..., None]
 

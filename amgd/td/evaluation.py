@@ -194,13 +194,17 @@ class TDProblem:
         ValueError
             If A is singular: features that are linearly dependent where D lives.
         """
-        if np.linalg.cond(self.A) > 1e14:
+        size = np.abs(self.features[self.law > 0]).max(axis=0)
+        # Columns of about size 1, scaled without rounding: small features are not dependent ones.
+        scale = np.exp2(-np.rint(np.log2(np.where(size > 0, size, 1.0))))
+        scaled = self.A * scale * scale[:, None]
+        if not np.linalg.cond(scaled) <= 1e14:
             raise ValueError(
-                f"A is singular: its condition number is {np.linalg.cond(self.A):.3g} "
-                "(expected below 1e14); drop the features that are linearly dependent "
-                "on the states that the law charges"
+                f"A is singular: its condition number is {np.linalg.cond(scaled):.3g} "
+                "(expected below 1e14, with features scaled to size 1); drop the features that "
+                "are linearly dependent on the states that the law charges"
             )
-        return frozen(np.linalg.solve(self.A, self.b))
+        return frozen(scale * np.linalg.solve(scaled, scale * self.b))
 
     @cached_property
     def mu(self) -> float:

@@ -525,7 +525,13 @@ def _composed(
     block = max(1, BLOCK // paths.shape[1])
     for low in range(0, len(paths), block):
         chunk = slice(low, low + block)
-        for image in _images(problem, paths[chunk], sequences.at(k[chunk]), len(z) // d):
+        part, counts = paths[chunk], k[chunk]
+        images = _images(problem, part, sequences.at(counts), len(z) // d)
+        if not np.isfinite(images).all():  # a map can overflow where its point is 0 and stays 0
+            x, x_bar = z[:d], None if x_bar is None else z[d:]  # views: moved in place
+            yield from _single_transitions(problem, part, sequences, counts, x, x_bar, None)
+            continue
+        for image in images:
             z = np.einsum("ijr,jr->ir", image[:, :-1], z) + image[:, -1]
             yield z[:d], None if x_bar is None else z[d:]
 

@@ -336,11 +336,14 @@ def test_projection_is_the_nearest_point(domain: Domain) -> None:
     assert np.linalg.norm(p, axis=1).max() <= domain.farthest(np.zeros(3)) * (1 + 1e-15)
 
 
-def test_ball_projects_points_whose_squares_overflow() -> None:
-    x = np.array([[3e200, 4e200], [3.0, 4.0], [0.0, 0.0]])
-    np.testing.assert_allclose(
-        Ball(2.0).project(x), [[1.2, 1.6], [1.2, 1.6], [0.0, 0.0]], rtol=1e-15
-    )
+@pytest.mark.parametrize("radius", [5e-300, 5e-170, 5e-140, 5e-10, 5.0, 5e150, 5e290])
+def test_ball_projects_at_every_scale(radius: float) -> None:
+    for size in (1e-300, 1e-170, 1e-150, 1e-8, 1.0, 1e150, 1e200, 3e307):
+        x = np.array([[3.0, 4.0], [0.6, -0.8], [0.0, 0.0]]) * size
+        outside = np.array([size > radius / 5, size > radius, False])[:, None]
+        unit = np.array([[0.6, 0.8], [0.6, -0.8], [0.0, 0.0]])
+        expected = np.where(outside, unit * radius, x)
+        np.testing.assert_allclose(Ball(radius).project(x), expected, rtol=4e-15)
 
 
 def test_unbounded_quadratic_has_no_gradient_bound() -> None:

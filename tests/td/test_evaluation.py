@@ -539,10 +539,19 @@ def test_bad_calls_are_refused(call, error, text):
         call(TDProblem(*GOOD.values()), np.random.default_rng(0))
 
 
-def test_features_that_are_dependent_are_refused():
-    problem = TDProblem(GOOD["transition"], [0, 1], [[1, 2], [1, 2]], 0.9)
-    with pytest.raises(ValueError, match="A is singular"):
-        problem.theta_star  # noqa: B018
+@pytest.mark.parametrize("scale", [1e-140, 1e-8, 1.0, 1e8, 1e140])
+def test_features_that_are_dependent_are_refused_at_every_scale(scale):
+    for features in ([[1, 2 * scale], [1, 2 * scale]], [[scale, 0], [2 * scale, 0]]):
+        problem = TDProblem(GOOD["transition"], [0, 1], features, 0.9)
+        with pytest.raises(ValueError, match="A is singular"):
+            problem.theta_star  # noqa: B018
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e-20, 1e-8, 3.0, 1e8, 1e140])
+def test_theta_star_scales_with_the_features(scale):
+    plain = TDProblem(GOOD["transition"], [0, 1], [[1, 1], [1, 2]], 0.9).theta_star
+    scaled = TDProblem(GOOD["transition"], [0, 1], [[1, scale], [1, 2 * scale]], 0.9).theta_star
+    np.testing.assert_allclose(scaled * [1, scale], plain, rtol=1e-12)
 
 
 def test_a_law_without_a_chain_is_refused():

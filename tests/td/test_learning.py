@@ -110,6 +110,24 @@ def test_composed_maps_equal_single_transitions(count, kind, goal, block, monkey
             np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.parametrize("goal", ["absorbing", "ordinary"])
+@pytest.mark.parametrize("block", [3, 1000])
+def test_maps_that_overflow_send_zero_to_zero(goal, block, monkeypatch):
+    """Steps of 30: an episode's map has entries beyond 1e308, but no reward moves the point 0."""
+    monkeypatch.setattr("amgd.td.learning.BLOCK", block)
+    grid = GridWorld(50, reward="goal", goal=goal)
+    problem = TDProblem.from_gridworld(grid, fourier_features(50), law="episode")
+    states = problem.sample_episodes(20, rng=np.random.default_rng(0), replicates=2)
+    assert not (states == grid.goal_state).any()
+    for compose in (True, False):
+        run = td0(problem, states, 30.0, compose=compose)
+        assert not run.theta.any()
+    steps = theorem3_printed(0.01, "k+1", delta=30.0)
+    assert not td0_accelerated(problem, states, steps, compose=True).theta.any()
+    with pytest.raises(Diverged, match="diverges: after episode 1 "):
+        td0(problem, states, 30.0, compose=True, theta0=np.ones(problem.dim))
+
+
 @pytest.mark.parametrize(
     ("kind", "episodes", "composes"),
     [("three", 20, True), ("three", 5, False), ("order", 20, False)],
