@@ -25,7 +25,9 @@ Symbols: ``L`` Lipschitz constant of grad f (in Algorithm 1 of every sample grad
 of the feasible set, ``D`` largest norm in it, ``r0`` = ||x_0 - x*||, ``sigma`` bound on the noise
 H = G - grad f, ``ell`` its Lipschitz constant, d(k) the worst total variation distance after k
 steps (with the 1/2), ``T`` = d(1) + d(2) + ... (``MarkovChain.mixing_sum``). Every bound with a
-``T`` also holds with the smaller ``MarkovChain.poisson_mixing`` in its place.
+``T`` also holds with the smaller ``MarkovChain.poisson_mixing`` in its place, and then for periodic
+chains too; `theorem2`, `theorem3`, `proposition_a` and `proposition_c` hold with
+``MarkovChain.poisson_mixing_centred``. `constants` takes all of this from a problem and a chain.
 
 The iteration, and after it the lag, stand first. Everything else is keyword-only and listed in
 one order: steps; constants of f (``mu, L, M``), of the start (``initial_gap, f_x_bar0, r0``), of
@@ -43,10 +45,12 @@ from scipy.special import digamma
 
 from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
+from amgd.descent.problems import Problem, WholeSpace
 from amgd.descent.steps import StepSizes
 from amgd.markov import MarkovChain
 
 __all__ = [
+    "constants",
     "corollary1",
     "corollary1_printed",
     "lemma1",
@@ -873,6 +877,86 @@ def lemma_poisson(
     return _result(
         4 * sigma * T * B * n + 8 * ell * T * B**2 * (n - 1) + 2 * sigma * T * moves[k - 1]
     )
+
+
+def constants(problem: Problem, chain: MarkovChain, *, x0: ArrayLike) -> dict[str, dict[str, Any]]:
+    """Keywords of every bound whose hypotheses the problem and the chain meet.
+
+    The key is the name of the bound: ``theorem2(k, **constants(problem, chain, x0=x0)["theorem2"])``.
+    Theorem 1 is about all of R^d, and its L is that of the samples; Theorems 2 and 3 are about a
+    bounded set, and their L is that of the mean. T is the smallest constant that the book proves.
+    The lag forms and the printed theorems need a chain that settles.
+
+    Parameters
+    ----------
+    problem : Problem
+    chain : MarkovChain
+        Irreducible, with the states and the stationary law of the problem.
+    x0 : array_like, shape (d,)
+        The start, for the printed theorems that of x_bar too.
+
+    Returns
+    -------
+    dict of str to dict
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not of this kind, or the chain has another law than the problem.
+
+    Examples
+    --------
+    >>> from amgd.descent.problems import Ball, Quadratic
+    >>> from amgd.markov import sticky
+    >>> problem = Quadratic([1.0, 0.5], noise=[[0.1, 0.0], [-0.1, 0.0]], domain=Ball(2.0))
+    >>> known = constants(problem, sticky([0.5, 0.5], 0.1), x0=[1.0, 0.0])
+    >>> sorted(known)[:4]
+    ['proposition_a', 'proposition_c', 'theorem2', 'theorem2_lag']
+    >>> round(theorem3(100, **known["theorem3"]), 3)
+    0.436
+    """
+    cure = "take one of amgd.descent.problems"
+    check.instance("problem", problem, Problem, cure)  # type: ignore[type-abstract]
+    law = _chain(chain).stationary
+    if law.shape != problem.stationary.shape or np.abs(law - problem.stationary).max() > 1e-8:
+        raise ValueError(
+            f"chain has another stationary law than the problem: got {law.tolist()} (expected "
+            f"{problem.stationary.tolist()}); make the problem with stationary=chain.stationary"
+        )
+    start = check.array("x0", x0, (problem.dim,), "give one start")
+    M, value = {"M": problem.M}, float(problem.value(start))
+    found: dict[str, dict[str, Any]] = {}
+    if isinstance(problem.domain, WholeSpace):
+        if (
+            np.isfinite([problem.M, problem.L_sample, problem.minimum]).all()
+            and problem.L_sample > 0
+        ):
+            known = {"L": problem.L_sample, **M, "initial_gap": max(0.0, value - problem.minimum)}
+            found["theorem1"] = known | {"T": chain.poisson_mixing}
+            if chain.is_aperiodic:
+                found["theorem1_lag"] = known | {"chain": chain}
+                found["theorem1_printed"] = known | {"C": chain.mixing_constant}
+        return found
+    if problem.minimiser is None:
+        return found
+    noise = {"sigma": problem.sigma, "ell": problem.ell}
+    r0 = {"r0": float(np.linalg.norm(start - problem.minimiser))}
+    known = {"L": problem.L, **M, "B": problem.diameter, **noise}
+    forms = {"theorem2": known | r0}
+    if problem.L > 0:
+        forms["proposition_a"] = known
+    if problem.mu > 0:
+        forms["theorem3"] = forms["proposition_c"] = {"mu": problem.mu, **known, **r0}
+    for name, keywords in forms.items():
+        found[name] = keywords | {"T": chain.poisson_mixing_centred}
+        if name.startswith("theorem") and chain.is_aperiodic:
+            found[f"{name}_lag"] = keywords | {"chain": chain}
+    printed = {"f_x_bar0": value, "D": problem.domain.farthest(np.zeros(problem.dim))}
+    if problem.L_sample > 0:
+        found["theorem2_printed"] = {"L": problem.L_sample, **M, **printed}
+        if problem.mu > 0:
+            found["theorem3_printed"] = found["theorem2_printed"] | {"mu": problem.mu}
+    return found
 
 
 # --- Theorem 2: convex f, Algorithm 2 with mu = 0 ------------------------------------------------

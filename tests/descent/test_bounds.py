@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amgd.descent import bounds
+from amgd.descent import bounds, problems
 from amgd.descent.steps import StepSizes, nesterov, sgd, theorem1, theorem2, theorem3
-from amgd.markov import MarkovChain, iid, two_state
+from amgd.markov import MarkovChain, iid, sticky, two_state
 
 CHAIN = two_state(0.1, 0.2)
 GAP = {"L": 0.25, "M": 2.0, "initial_gap": 1.0}
@@ -56,7 +56,7 @@ NONNEGATIVE = {"sigma", "ell", "T", "C", "initial_gap", "r0", "c"}
 
 
 def test_every_function_is_listed_here():
-    listed = set(CASES) | set(PAIRS) | {"corollary1_printed", "lemma2_excess"}
+    listed = set(CASES) | set(PAIRS) | {"corollary1_printed", "lemma2_excess", "constants"}
     assert listed == set(bounds.__all__)
 
 
@@ -357,7 +357,7 @@ def test_refusals(call, error, message):
 
 def test_constants_are_keyword_only():
     for name in bounds.__all__:
-        if name == "lemma2_excess":
+        if name in ("lemma2_excess", "constants"):
             continue
         parameters = inspect.signature(getattr(bounds, name)).parameters.values()
         kinds = {p.name: p.kind for p in parameters}
@@ -474,3 +474,72 @@ def test_lemma1_of_sgd_in_closed_form():
     value = bounds.lemma1(10, 4, steps=sgd(beta), L=L, M=M, chain=chain)
     expected = L * M**2 * beta / 2 + 2 * M**2 * 2.0**-5 + 4 * L * M**2 * 3 * beta
     assert value == pytest.approx(expected, rel=1e-14)
+
+
+# The keywords of all bounds, from a problem and a chain
+
+STICKY, TURN = sticky([0.5, 0.5], 0.1), MarkovChain([[0.0, 1.0], [1.0, 0.0]])
+TWO = [[0.3, 0.1], [-0.3, -0.1]]
+CONVEX_BOUNDS = {"theorem2", "theorem2_lag", "theorem2_printed", "proposition_a"}
+STRONG_BOUNDS = {"theorem3", "theorem3_lag", "theorem3_printed", "proposition_c"}
+TASKS = {
+    "strongly convex": (
+        problems.Quadratic([2.0, 0.5], TWO, domain=problems.Ball(2.0)),
+        STICKY,
+        CONVEX_BOUNDS | STRONG_BOUNDS,
+    ),
+    "samples steeper than the mean": (
+        problems.Quadratic([[[3.0]], [[-1.0]]], [[0.0], [0.0]], domain=problems.Ball(1.0)),
+        STICKY,
+        CONVEX_BOUNDS | STRONG_BOUNDS,
+    ),
+    "linear": (
+        problems.Linear([[1.0], [2.0]], domain=problems.Box(-1.0, 1.0)),
+        STICKY,
+        {"theorem2", "theorem2_lag"},
+    ),
+    "periodic": (
+        problems.Quadratic([2.0, 0.5], TWO, domain=problems.Ball(2.0)),
+        TURN,
+        {b for b in CONVEX_BOUNDS | STRONG_BOUNDS if not b.endswith("_lag")},
+    ),
+    "nonconvex": (
+        problems.cosines([[0.4], [-0.4]]),
+        STICKY,
+        {"theorem1", "theorem1_lag", "theorem1_printed"},
+    ),
+    "nonconvex, periodic": (problems.cosines([[0.4], [-0.4]]), TURN, {"theorem1"}),
+    "no bounded gradient": (problems.Quadratic([2.0, 0.5], TWO), STICKY, set()),
+}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_constants_are_keywords_of_every_bound_that_applies(task):
+    problem, chain, names = TASKS[task]
+    x0 = np.full(problem.dim, 0.5)
+    known = bounds.constants(problem, chain, x0=x0)
+    assert set(known) == names
+    for name, keywords in known.items():
+        of_samples = name.startswith("theorem1") or name.endswith("printed")
+        assert keywords["L"] == (problem.L_sample if of_samples else problem.L)
+        assert np.isfinite(getattr(bounds, name)(64, **keywords))
+        names_of = {"B": "diameter", "M": "M", "mu": "mu", "sigma": "sigma", "ell": "ell"}
+        for key, attribute in names_of.items():
+            assert keywords.get(key, getattr(problem, attribute)) == getattr(problem, attribute)
+        if "r0" in keywords:
+            assert keywords["r0"] == np.linalg.norm(x0 - problem.minimiser)
+        if "initial_gap" in keywords:
+            assert keywords["initial_gap"] == pytest.approx(
+                float(problem.value(x0)) - problem.minimum
+            )
+        if "T" in keywords:
+            kind = "poisson_mixing" if name == "theorem1" else "poisson_mixing_centred"
+            assert keywords["T"] == getattr(chain, kind)
+
+
+def test_constants_refuse_a_chain_with_another_law():
+    problem = problems.Quadratic([1.0], [[0.1], [-0.1]], domain=problems.Ball(1.0))
+    with pytest.raises(ValueError, match="another stationary law"):
+        bounds.constants(problem, sticky([0.3, 0.7], 0.5), x0=[0.0])
+    with pytest.raises(TypeError, match="problem must be"):
+        bounds.constants("quadratic", STICKY, x0=[0.0])
