@@ -178,7 +178,7 @@ ORDER = """
 """
 
 
-@pytest.mark.parametrize("name", bounds.__all__)
+@pytest.mark.parametrize("name", [name for name in bounds.__all__ if name != "constants"])
 def test_bounds_list_their_arguments_in_one_order(name):
     found = inspect.signature(getattr(bounds, name)).parameters
     assert list(found) == [word for word in ORDER.split() if word in found]

@@ -882,9 +882,9 @@ def lemma_poisson(
 def constants(problem: Problem, chain: MarkovChain, *, x0: ArrayLike) -> dict[str, dict[str, Any]]:
     """Keywords of every bound whose hypotheses the problem and the chain meet.
 
-    The key is the name of the bound: ``theorem2(k, **constants(problem, chain, x0=x0)["theorem2"])``.
-    Theorem 1 is about all of R^d, and its L is that of the samples; Theorems 2 and 3 are about a
-    bounded set, and their L is that of the mean. T is the smallest constant that the book proves.
+    The key is the name of the bound: ``theorem2(k, **known["theorem2"])``. Theorem 1 is about
+    all of R^d, and its L is that of the samples; Theorems 2 and 3 are about a bounded set, and
+    their L is that of the mean. T is the smallest constant that the book proves.
     The lag forms and the printed theorems need a chain that settles.
 
     Parameters
