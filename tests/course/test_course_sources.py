@@ -308,11 +308,15 @@ def test_the_reference_passes_this_year(assignment, monkeypatch) -> None:
 
 def test_measured_rates_are_fair_and_current(assignment) -> None:
     entry = json.loads(rates.RATES.read_text("utf8"))[assignment.name]
-    assert entry["digest"] == rates.digest(assignment), (
-        f"run python -m tools.course.rates {assignment.name}"
-    )
     reference = entry["reference"]
     assert reference["runs"] >= 100
+    solutions = [(None, reference)]
+    for kind in ("wrong", "right"):
+        files = map(rates.read_planted, getattr(assignment, kind))
+        solutions += [(p, entry[kind].get(p.name, {})) for p in files]
+    old = [s and s.name for s, rate in solutions if not rates.current(assignment, s, rate, 100)]
+    assert old == [], f"run python -m tools.course.rates {assignment.name}"
+    assert all(rate.items() >= rates.told(s).items() for s, rate in solutions)
     assert reference["passed"] >= 0.99 * reference["runs"]
     assert set(entry["wrong"]) == {p.stem for p in assignment.wrong}
     assert {k: w for k, w in entry["wrong"].items() if w["failed"] < 0.95 * w["runs"]} == {}
@@ -336,16 +340,32 @@ def test_a_rate_counts_what_fails(monkeypatch, tmp_path) -> None:
             path = tmp_path / kind / small.name / f"{name}.py"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f'"""{head}"""\n\n# %% s-double\n{code}\n')
-    before = rates.digest(small)
-    entry = rates.measure(small, [2030, 2031, 2032], jobs=1)
-    assert entry["reference"] == {"passed": 3, "runs": 3}
+    years = [2030, 2031, 2032]
+    entry = rates.measure(small, years, jobs=1)
+    assert entry["reference"] == {"passed": 3, "runs": 3, "digest": rates.digest(small)}
     assert {k: w["failed"] for k, w in entry["wrong"].items()} == {"passes": 0, "fails": 3}
     assert {k: r["passed"] for k, r in entry["right"].items()} == {"passes": 3, "fails": 0}
     assert entry["right"]["fails"]["refused_by"] == {"s-double-check": 3}
     assert entry["right"]["passes"]["refused_by"] == {}
+
+    def measured_again() -> set[str]:
+        """Solutions that are run once more: with a rate that cannot be, only those are mended."""
+        forged = json.loads(
+            json.dumps(entry).replace(": 3", ": 2").replace('"runs": 2', '"runs": 3')
+        )
+        forged["wrong"]["fails"] = entry["wrong"]["fails"]
+        again = rates.measure(small, years, 1, forged)
+        kinds = [(k, n) for k in ("wrong", "right") for n in again[k]]
+        new = {f"{k} {n}" for k, n in kinds if again[k][n] != forged[k][n]}
+        return new | {"reference" for _ in [0] if again["reference"] != forged["reference"]}
+
+    assert measured_again() == set()
     path.write_text(path.read_text().replace("return x", "return 3 * x"))
-    assert entry["digest"] == before != rates.digest(small), (
-        "an edited right solution is measured anew"
+    assert measured_again() == {"right fails"}, "an edited solution is measured anew"
+    text = small.text.read_text("utf8")
+    small.text.write_text(text.replace("total == 3", "3 == total"), "utf8")
+    assert measured_again() == {"reference", "right passes", "right fails", "wrong passes"}, (
+        "a new test is run by all that come as far"
     )
 
 

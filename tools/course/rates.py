@@ -24,8 +24,11 @@ such line.
 A planted right solution is a file ``right/<assignment>/<name>.py`` of the same form. Its docstring
 tells in what it differs from the reference, and no test.
 
-    python -m tools.course.rates                        measure all, write pass_rates.json
-    python -m tools.course.rates 1_slow_chains          measure one
+The rate of a solution depends on the code that ran, and no other: a digest of it stands in
+``pass_rates.json``, and a solution whose digest holds is not measured again.
+
+    python -m tools.course.rates                        measure what has changed
+    python -m tools.course.rates 1_slow_chains          measure one assignment
     python -m tools.course.rates 1_slow_chains --once   this year only: print what fails
 """
 
@@ -43,9 +46,10 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +68,7 @@ from tools.course.build import (
 RATES = COURSE / "pass_rates.json"
 SKIP = "skip-in-rates"  # tag of cells that only draw
 YEARS = 100
+HELPER = Path(__file__).with_name("same.py")  # decides in hidden tests
 IMPORT = re.compile(r"^(?:from|import) .*\n?", re.MULTILINE)
 
 
@@ -121,6 +126,20 @@ def _compiled(name: str, source: str) -> Any:
     return compile(source, f"<{name}>", "exec")
 
 
+def _run(assignment: Assignment, replace: dict[str, str]) -> list[tuple[str, bool, str]]:
+    """The cells that run: tests before the first replaced cell pass as ever."""
+    cells = _code_cells(assignment.text.read_text("utf8"))
+    if unknown := set(replace) - {name for name, *_ in cells}:
+        raise ValueError(f"{assignment.name} has no cell {sorted(unknown)}")
+    found = []
+    unchanged = bool(replace)
+    for name, is_test, source in cells:
+        unchanged = unchanged and name not in replace
+        if not (is_test and unchanged):
+            found.append((name, is_test, replace.get(name, source)))
+    return found
+
+
 class Script:
     """The code of an assignment, to be run many times.
 
@@ -137,18 +156,10 @@ class Script:
     def __init__(
         self, assignment: Assignment, year: int, replace: dict[str, str] | None = None
     ) -> None:
-        replace = replace or {}
-        cells = _code_cells(assignment.text.read_text("utf8"))
-        if unknown := set(replace) - {name for name, *_ in cells}:
-            raise ValueError(f"{assignment.name} has no cell {sorted(unknown)}")
-        self.cells: list[tuple[str, bool, Any]] = []
-        unchanged = bool(replace)  # tests before the first replaced cell pass as ever
-        for name, is_test, source in cells:
-            unchanged = unchanged and name not in replace
-            if is_test and unchanged:
-                continue
-            source = YEAR.sub(f"YEAR = {year}", replace.get(name, source))
-            self.cells.append((name, is_test, _compiled(name, source)))
+        self.cells = [
+            (name, is_test, _compiled(name, YEAR.sub(f"YEAR = {year}", source)))
+            for name, is_test, source in _run(assignment, replace or {})
+        ]
 
     def failures(self, first_only: bool = False) -> Iterable[Failure]:
         """Run the cells in order, as the grader does; give the tests that fail."""
@@ -179,56 +190,113 @@ def first_failures(
     return found
 
 
-def digest(assignment: Assignment) -> str:
-    """Hash of all code that the rates depend on: cells that only draw are not run.
+def digest(
+    assignment: Assignment, solution: Planted | None = None, caught_by: Iterable[str] = ()
+) -> str:
+    """Hash of the code that the rate of a solution depends on; without one, of the reference.
 
+    A solution that never passes runs up to the last cell that has caught it, and no further.
     From where a name is imported decides no rate: a place that is wrong lets every run fail, and
     that is seen in the run of the reference.
     """
-    code = [source for _, _, source in _code_cells(assignment.text.read_text("utf8"))]
-    code += [p.name + p.read_text("utf8") for p in assignment.wrong + assignment.right]
-    without = (IMPORT.sub("", part) for part in code)
-    return hashlib.sha256("\0".join(without).encode()).hexdigest()[:16]
+    cells = _run(assignment, solution.cells if solution else {})
+    names = [name for name, *_ in cells]
+    end = max((names.index(name) for name in caught_by), default=len(cells) - 1)
+    code = "\0".join(IMPORT.sub("", source) for _, _, source in cells[: end + 1])
+    if "same(" in code:
+        code += HELPER.read_text("utf8")
+    return hashlib.sha256(code.encode()).hexdigest()[:16]
 
 
-def measure(assignment: Assignment, years: list[int], jobs: int) -> dict[str, Any]:
-    """Pass rates of the reference and of each right solution, fail rate of each wrong one."""
-    planted = [*map(read_planted, assignment.wrong + assignment.right)]
-    chunks = [years[i::jobs] for i in range(jobs) if years[i::jobs]]
-    with ProcessPoolExecutor(jobs) as pool:
-        runs = {
-            solution: [pool.submit(first_failures, assignment, chunk, cells) for chunk in chunks]
-            for solution, cells in [(None, None), *((p, p.cells) for p in planted)]
-        }
-        results = {
-            solution: Counter(r for part in parts for r in part.result())
-            for solution, parts in runs.items()
-        }
-    passed = {solution: found.pop(None, 0) for solution, found in results.items()}
+def current(
+    assignment: Assignment, solution: Planted | None, rate: dict[str, Any], runs: int
+) -> bool:
+    """Whether a recorded rate is that of the code as it stands."""
+    stopped = rate.get("caught_by", {}) if rate.get("failed") == rate.get("runs") else {}
+    try:
+        return rate.get("runs") == runs and rate["digest"] == digest(assignment, solution, stopped)
+    except (KeyError, ValueError):  # never measured, or caught by a cell that is gone
+        return False
+
+
+def measure(
+    assignment: Assignment,
+    years: list[int],
+    jobs: int,
+    known: dict[str, Any] | None = None,
+    save: Callable[[dict[str, Any]], None] = lambda entry: None,
+) -> dict[str, Any]:
+    """Pass rates of the reference and of each right solution, fail rate of each wrong one.
+
+    What ``known`` holds of the same code is kept; ``save`` gets the entry after each solution.
+    """
+    known = known if known and known["years"] == [years[0], years[-1]] else {}
     entry: dict[str, Any] = {
-        "digest": digest(assignment),
         "years": [years[0], years[-1]],
-        "reference": {"passed": passed[None], "runs": len(years)},
+        "reference": {},
         "wrong": {},
         "right": {},
     }
-    for solution in planted:
-        caught_by = dict(sorted(results[solution].items()))
-        if solution.caught_by:
-            entry["wrong"][solution.name] = {
-                "mistake": solution.about,
-                "failed": len(years) - passed[solution],
-                "runs": len(years),
-                "caught_by": caught_by,
-            }
-        else:
-            entry["right"][solution.name] = {
-                "style": solution.about,
-                "passed": passed[solution],
-                "runs": len(years),
-                "refused_by": caught_by,
-            }
+    chunks = [years[i::jobs] for i in range(jobs) if years[i::jobs]]
+    waiting = []
+    with ProcessPoolExecutor(jobs) as pool:
+        for solution in [None, *map(read_planted, assignment.right + assignment.wrong)]:
+            old = _place(known, solution)
+            if current(assignment, solution, old, len(years)):
+                _place(entry, solution).update(old | told(solution))
+                continue
+            cells = solution.cells if solution else None
+            parts = [pool.submit(first_failures, assignment, chunk, cells) for chunk in chunks]
+            waiting.append((solution, parts))
+            _place(entry, solution)  # keeps the order of the files
+        for solution, parts in waiting:
+            rate = _rate(solution, Counter(r for part in parts for r in part.result()), len(years))
+            stopped = rate["caught_by"] if rate.get("failed") == len(years) else {}
+            rate["digest"] = digest(assignment, solution, stopped)
+            _place(entry, solution).update(rate)
+            save(entry)
+    save(entry)
     return entry
+
+
+def _place(entry: dict[str, Any], solution: Planted | None) -> dict[str, Any]:
+    """Where the rate of a solution stands in the entry of its assignment."""
+    if solution is None:
+        place: dict[str, Any] = entry.setdefault("reference", {})
+    else:
+        kind = "wrong" if solution.caught_by else "right"
+        place = entry.setdefault(kind, {}).setdefault(solution.name, {})
+    return place
+
+
+def told(solution: Planted | None) -> dict[str, str]:
+    """What the file of a solution says of it."""
+    if solution is None:
+        return {}
+    return {"mistake" if solution.caught_by else "style": solution.about}
+
+
+def _rate(solution: Planted | None, found: Counter[str | None], runs: int) -> dict[str, Any]:
+    """How often a solution passed, or failed and where."""
+    passed = found.pop(None, 0)
+    if solution is None:
+        return {"passed": passed, "runs": runs}
+    cells = dict(sorted((str(k), v) for k, v in found.items()))
+    if solution.caught_by:
+        return told(solution) | {"failed": runs - passed, "runs": runs, "caught_by": cells}
+    return told(solution) | {"passed": passed, "runs": runs, "refused_by": cells}
+
+
+def recorded() -> dict[str, Any]:
+    """All rates that have been measured."""
+    rates: dict[str, Any] = json.loads(RATES.read_text("utf8")) if RATES.exists() else {}
+    return rates
+
+
+def save(name: str, entry: dict[str, Any]) -> None:
+    """Record the rates of an assignment."""
+    rates = dict(sorted((recorded() | {name: entry}).items()))
+    RATES.write_text(json.dumps(rates, indent=1) + "\n", "utf8")
 
 
 def once(assignment: Assignment, year: int) -> bool:
@@ -274,10 +342,9 @@ def main() -> int:
     if args.once:
         return 0 if all([once(a, year) for a in chosen]) else 1
     for assignment in chosen:
-        entry = measure(assignment, list(range(year, year + args.years)), args.jobs)
-        rates = json.loads(RATES.read_text("utf8")) if RATES.exists() else {}
-        rates[assignment.name] = entry
-        RATES.write_text(json.dumps(dict(sorted(rates.items())), indent=1) + "\n", "utf8")
+        years = list(range(year, year + args.years))
+        known = recorded().get(assignment.name)
+        entry = measure(assignment, years, args.jobs, known, partial(save, assignment.name))
         counts = {k: v["failed"] for k, v in entry["wrong"].items()}
         counts |= {f"right, {k}": v["passed"] for k, v in entry["right"].items()}
         print(assignment.name, entry["reference"], counts)
