@@ -15,7 +15,7 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: help book test test-code test-notebooks test-book paper lab sync lint bench clean
-.PHONY: course course-rates grade marks
+.PHONY: course course-rates collect grade marks
 .DELETE_ON_ERROR:
 
 help:
@@ -27,6 +27,7 @@ help:
 	@echo "make lint   check format, style and types"
 	@echo "make bench  time the package against its peers"
 	@echo "make course write the coursework's notebooks anew from their text"
+	@echo "make collect FROM=export.zip SUBMISSIONS=folder ASSIGNMENT=1_slow_chains [ROSTER=roster.csv]"
 	@echo "make grade  grade a folder: make grade SUBMISSIONS=folder; then make marks SUBMISSIONS=folder"
 	@echo "make clean  remove everything that make has made"
 
@@ -63,7 +64,7 @@ paper: $(INSTALLED)
 	$(BIN)/amgd run figure1 figure2 figure3 --out book/results
 
 lab: $(INSTALLED)
-	$(BIN)/jupyter lab notebooks
+	PYTHONPATH="$(CURDIR)" $(BIN)/jupyter lab notebooks
 
 sync: $(INSTALLED)
 	$(BIN)/python tools/sync_notebooks.py
@@ -82,6 +83,10 @@ course: $(INSTALLED)
 
 course-rates: $(INSTALLED)
 	$(BIN)/python -m tools.course.rates
+
+collect: $(INSTALLED)
+	@test -n "$(FROM)" -a -n "$(SUBMISSIONS)" -a -n "$(ASSIGNMENT)" || { echo "Say from what, where and which: make collect FROM=export.zip SUBMISSIONS=folder ASSIGNMENT=1_slow_chains"; exit 2; }
+	$(BIN)/python -m tools.course.collect "$(FROM)" "$(SUBMISSIONS)" "$(ASSIGNMENT)" $(if $(ROSTER),--roster "$(ROSTER)")
 
 grade marks: $(INSTALLED)
 	@test -n "$(SUBMISSIONS)" || { echo "Say which folder: make $@ SUBMISSIONS=folder"; exit 2; }

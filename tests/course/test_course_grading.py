@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,12 @@ pytest.importorskip("nbgrader", reason="the coursework needs the extra 'teach'")
 pytest.importorskip("resource", reason="grading needs process limits (Linux, macOS)")
 
 from bs4 import BeautifulSoup
-from nbgrader.api import Gradebook
 from small_course import CELL_SECONDS, answered, hand_in, make
 
-from tools.course import build, feedback, grade, gradebook, marks
+from tools.course import build, collect, grade, marks, pages, paper
 from tools.course.rates import SKIP, read_planted
 from tools.course.sandbox import FULL, Limits, isolation
-from tools.course.submissions import FILE_LIMIT, Paper, Submission, is_test, merge
+from tools.course.submissions import Paper, is_test, merge, read_cells
 
 ISOLATED = isolation() == FULL
 
@@ -26,7 +26,7 @@ def loads(page: str) -> list[str]:
     """What a page would load or open, other than pictures in it and places in it."""
     soup = BeautifulSoup(page, "html.parser")
     assert not soup(["iframe", "object", "embed", "link", "base", "form"])
-    named = [t.get(a) for t in soup(True) for a in feedback.ADDRESSES if t.get(a)]
+    named = [t.get(a) for t in soup(True) for a in pages.ADDRESSES if t.get(a)]
     assert not [t for t in soup("script") if t.string]
     return [n for n in named if not n.startswith(("#", "data:image/"))]
 
@@ -113,71 +113,72 @@ def test_a_person_finishes_the_work(graded) -> None:
     assert (rows["half"]["passed"], rows["half"]["waiting"]) == ("no", 0)
     assert (rows["wrong"]["points"], rows["wrong"]["waiting"]) == (0, 0)
     assert rows["hostile"]["waiting"] == 1
-    assert [r["student"] for r in marks.read_table(graded / "to_grade.csv")] == ["hostile"]
+    state = {r["student"]: r["state"] for r in marks.read_table(graded / "to_grade.csv")}
+    assert state == dict.fromkeys(students, "marked") | {"hostile": "waits"}
 
-    with gradebook.open_gradebook(graded) as book:  # the way that nbgrader documents
-        assert isinstance(book, Gradebook)
-        grade = book.find_grade("sc-judge", "slow_chains", "1_slow_chains", "hostile")
-        grade.manual_score, grade.needs_manual_grade = 1, False
-        book.db.commit()
-    rows = by_student(marks.export(graded, pass_share=0.5))
-    assert (rows["hostile"]["points"], rows["hostile"]["passed"]) == (6, "no")
-    page = (graded / "feedback" / "perfect" / "1_slow_chains" / "slow_chains.html").read_text(
-        "utf8"
+    change = dict(
+        zip(marks.OVERRIDES, ("hostile", "1_slow_chains", "sc-bias-check", "2"), strict=False)
     )
-    assert "Good" in page
-    assert "Score: 40.0 / 40.0" in page
+    marks.write_table(
+        graded / "overrides.csv", marks.OVERRIDES, [change | {"reason": "The test was wrong."}]
+    )
+    rows = by_student(marks.enter(graded))
+    assert (rows["hostile"]["points"], rows["hostile"]["passed"]) == (7, "no")
+    assert "The test was wrong." in page_of(graded, "hostile")
+    page = page_of(graded, "perfect")
+    assert "Good &lt;b&gt;work&lt;/b&gt;." in page
+    assert "40 of 40 points" in page
 
 
-@pytest.mark.parametrize("points", ["7", "-1", "nan", "many"])
-def test_marks_out_of_range_are_refused(graded, points) -> None:
-    row = {"student": "half", "assignment": "1_slow_chains", "cell": "sc-judge", "comment": ""}
-    with pytest.raises(ValueError, match=r"to_grade\.csv"):
-        gradebook.enter_marks(graded, [row | {"points": points}])
+def page_of(graded: Path, student: str) -> str:
+    path = graded / "feedback" / student / "1_slow_chains" / "slow_chains.html"
+    return path.read_text("utf8")
 
 
-def test_marks_for_nobody_are_refused(graded) -> None:
-    row = {"student": "nobody", "assignment": "1_slow_chains", "cell": "sc-judge", "comment": ""}
-    with pytest.raises(ValueError, match="nobody"):
-        gradebook.enter_marks(graded, [row | {"points": "1"}])
+def test_a_page_of_feedback_names_questions_and_no_path(graded) -> None:
+    page = BeautifulSoup(page_of(graded, "half"), "html.parser")
+    rows = [[c.text for c in row("td")] for row in page.table("tr")]
+    assert rows[0] == ["Question 1: the stationary law", "4 of 4", ""]
+    assert [r[0].partition(":")[0] for r in rows] == [f"Question {n}" for n in range(1, 9)]
+    assert "Question 3: the mixing time: hidden test: 3 of 3" in page.text
+    assert str(build.ROOT) not in page_of(graded, "hostile")
+    assert "/home/" not in page_of(graded, "hostile")
+
+
+def test_grading_again_runs_what_has_changed_and_keeps_marks(graded) -> None:
+    path = graded.parent / "submissions" / "half" / "1_slow_chains" / "slow_chains.ipynb"
+    notebook = build.nbformat.read(path, as_version=4)
+    before = {p: p.stat().st_mtime_ns for p in (graded / "autograded").rglob("*.ipynb")}
+    notebook.cells[-1].outputs = []
+    path.write_text(build.nbformat.writes(notebook) + " ")
+    rows = by_student(grade.grade(graded.parent / "submissions", graded, isolated=ISOLATED))
+    changed = {p for p, t in before.items() if p.stat().st_mtime_ns != t}
+    assert {p.parent.parent.name for p in changed} == {"half"}
+    assert (rows["half"]["points"], rows["half"]["waiting"]) == (19.5, 0)
+    assert rows["perfect"]["points"] == 40
 
 
 def test_feedback_shows_results_and_no_hidden_test(graded) -> None:
     for student in ("perfect", "half", "wrong", "hostile"):
-        page = (graded / "feedback" / student / "1_slow_chains" / "slow_chains.html").read_text(
-            "utf8"
-        )
+        page = page_of(graded, student)
         assert "np.random.default_rng([YEAR" not in page
         assert "dirichlet(np.ones(states)" not in page
         assert loads(page) == ["../../mathjax.js"]
         assert "default-src 'none'" in page
-    page = (graded / "feedback" / "wrong" / "1_slow_chains" / "slow_chains.html").read_text("utf8")
-    assert "the uniform law is not stationary here" in page
-
-
-def test_grading_again_keeps_marks(graded, tmp_path_factory) -> None:
-    submissions = graded.parent / "submissions"
-    only = graded.parent / "again"
-    (only / "half").parent.mkdir(exist_ok=True)
-    (submissions / "half").rename(only / "half")
-    rows = by_student(grade.grade(only, graded, jobs=1, isolated=ISOLATED))
-    assert rows["half"]["points"] == 19.5
-    assert rows["half"]["waiting"] == 1, "a person confirms old marks for a new run"
+    assert "the uniform law is not stationary here" in page_of(graded, "wrong")
 
 
 @pytest.mark.parametrize("assignment", build.assignments(), ids=lambda a: a.name)
 def test_every_reference_passes_where_tests_run_apart(assignment) -> None:
     """What passes in one process passes when answers come from another; pictures are left out."""
     source = build.source_notebook(assignment.text.read_text("utf8"), build.settings()["year"])
-    paper = Paper(source, build.release_notebook(source))
+    own = Paper(source, build.release_notebook(source))
     submitted = answered(assignment)
     submitted.cells = [c for c in submitted.cells if SKIP not in c.metadata.get("tags", [])]
-    notebook, findings = merge(paper, submitted)
+    result, findings = merge(own, read_cells(build.written(submitted).encode()))
     assert findings == []
-    submission = Submission("perfect", assignment, notebook)
-    result = grade.run(submission, Limits(), ISOLATED, slot=0)
-    assert submission.findings == []
-    assert result is not None
+    job = {"limits": asdict(Limits()), "isolated": ISOLATED, "slot": 0}
+    assert paper.run(result, job) == []
     said = {c.id: o for c in result.cells for o in c.get("outputs", []) if o.output_type == "error"}
     assert said == {}
     assert sum(is_test(c) for c in result.cells) >= 10
@@ -218,8 +219,33 @@ for number in range(3, 30):
     try: os.write(number, b"\\xff\\xff\\xff\\xff")
     except OSError: pass
 """
+PICTURES = """
+import base64, json, os, struct
+picture = {"output_type": "display_data", "data": {"image/png": "A" * 6 * 10**7}, "metadata": {}}
+fake = json.dumps({"outputs": [picture], "error": None}).encode()
+number = max(int(n) for n in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{n}")
+             and "socket" in os.readlink(f"/proc/self/fd/{n}"))
+os.write(number, struct.pack(">I", len(fake)))
+while fake: fake = fake[os.write(number, fake):]
+"""
+PATCHED = """
+import sys
+wire = sys.modules["tools.course.wire"]
+send = wire.send
+picture = {"output_type": "display_data", "data": {"image/png": "A" * 10**6}, "metadata": {}}
+wire.send = lambda s, m: send(s, dict(m, outputs=[picture] * 40) if "outputs" in m else m)
+total = 3
+"""
 # student: answers that differ from right ones, points by tests, findings
 CODE = {
+    "pictures": ({"s-total": PICTURES}, None, None),
+    "patched-wire": ({"s-total": PATCHED}, 10, set()),
+    "half-characters": ({"s-total": "print('\\ud83d'); raise ValueError('\\ud83d')"}, 9, set()),
+    "half-in-an-answer": ({"s-why": "It is so \ud83d."}, 10, set()),
+    "brackets": ({"s-why": "[" * 80_000}, 10, set()),
+    "quotes": ({"s-why": ">" * 19_000}, 10, set()),
+    "lists": ({"s-why": "\n".join("  " * n + "- x" for n in range(150))}, 10, set()),
+    "long": ({"s-why": "why " * 60_000}, 10, {"too long", "deleted cell"}),
     "endless": ({"s-total": "while True: pass"}, 9, set()),
     "stubborn": ({"s-total": STUBBORN}, 9, {"stopped or crashed"}),
     "exits": ({"s-total": "import os; os._exit(0)"}, 9, {"stopped or crashed"}),
@@ -326,6 +352,44 @@ def helper(content: dict) -> None:
     cell(content, "s-double")["source"] = "double = lambda x: TWO * x"
 
 
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADU"
+    "lEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+
+
+def picture(content: dict) -> None:
+    cell(content, "s-why")["source"] = "See ![drawing](attachment:drawing.png)."
+    cell(content, "s-why")["attachments"] = {"drawing.png": {"image/png": PIXEL}}
+
+
+def crlf(content: dict) -> None:
+    for one in content["cells"]:
+        one["source"] = "".join(one["source"]).replace("\n", "\r\n")
+
+
+def outputs(content: dict) -> None:
+    """Two hundred thousand small outputs: little to store, much to check."""
+    one = {"output_type": "stream", "name": "stdout", "text": "x"}
+    cell(content, "s-double")["outputs"] = [one] * 200_000
+
+
+def odd_types(content: dict) -> None:
+    content["cells"] += [7, None, {"cell_type": ["x"], "source": {"a": 1}, "metadata": 3, "id": []}]
+    cell(content, "s-why")["attachments"] = {
+        "a.png": {"image/png": 7},
+        "b": [1],
+        "c": {"image/png": "%"},
+    }
+
+
+def helper_of_the_package(content: dict) -> None:
+    helper(content)
+    next(c for c in content["cells"] if c["id"] == "mine")["source"] = (
+        "import amgd\nTWO = 2 * len(amgd.__name__) / 4 - 0"
+    )
+
+
 # student: change of the notebook's JSON, points by tests, findings
 CHANGED = {
     "no-test": (no_test, 10, {"changed cell"}),
@@ -339,6 +403,11 @@ CHANGED = {
     "answer-as-text": (as_text, 10, set()),
     "no-metadata": (no_metadata, None, {"not a notebook"}),
     "bad-metadata": (bad_metadata, 10, set()),
+    "picture": (picture, 10, set()),
+    "crlf": (crlf, 10, set()),
+    "many-outputs": (outputs, 10, set()),
+    "helped-from-aside": (helper_of_the_package, 10, {"uses the package"}),
+    "odd-types": (odd_types, 10, set()),
     "script": (script, 10, set()),
     "helper": (helper, 10, set()),
 }
@@ -352,8 +421,9 @@ FILES = {
     "list": b"[1, 2]",
     "old": b'{"nbformat": 2, "nbformat_minor": 0, "metadata": {}, "worksheets": []}',
     "no-cells": b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}',
-    "large": b" " * (FILE_LIMIT + 1),
+    "many-lists": b"[" + b"[]," * 10**6 + b"[]]",
 }
+MARK = b"\xef\xbb\xbf"  # what Windows' editors put in front of UTF-8
 
 
 if not ISOLATED:  # for root, who has no limit on processes, this one would not end
@@ -380,8 +450,28 @@ def grade_attacks(folder: Path) -> None:
     (submissions / "pipe" / "1_small").mkdir(parents=True)
     os.mkfifo(submissions / "pipe" / "1_small" / "small.ipynb")
     (submissions / "nothing").mkdir()
-    (submissions / "=cmd()").mkdir()
     (submissions / "a-file").write_text("not a folder")
+    for name in ("=cmd()", "Müller, Zoë_12345_", b"Jos\xe9"):
+        odd = submissions / os.fsdecode(name) / "1_small"
+        odd.mkdir(parents=True)
+        (odd / "small.ipynb").write_bytes(good.read_bytes())
+        (odd / os.fsdecode(b"caf\xe9.txt")).touch()
+    marked = hand_in(submissions, "bom", assignment, answered(assignment))
+    marked.write_bytes(MARK + marked.read_bytes())
+    large = hand_in(submissions, "large", assignment, answered(assignment))
+    text = large.read_text().replace('"outputs": []', '"outputs": ["' + "x" * 120 * 2**20 + '"]', 1)
+    large.write_text(text)
+    rows = (
+        ("blank", "", "1_small", "twice", "blank-2.ipynb"),
+        ("nothing", "", "1_small", "unreadable", "notes.pdf"),
+        ("eve", "Eve", "1_small", "unknown", "eve.ipynb"),
+    )
+    told = [dict(zip(collect.COLUMNS, row, strict=True)) for row in rows]
+    marks.write_table(submissions / "collected.csv", collect.COLUMNS, told)
+    marks.save_result(folder / "out", "gone", "1_small", {"state": "graded", "tests": {}})
+    marks.write_table(
+        submissions / "roster.csv", ("id", "name"), [{"id": "absent", "name": "A. B."}]
+    )
     blank = build.nbformat.read(assignment.release, as_version=4)
     hand_in(submissions, "blank", assignment, blank)
     grade.grade(submissions, folder / "out", jobs=2, isolated=ISOLATED, course=folder / "course")
@@ -436,17 +526,46 @@ def test_what_is_no_notebook_is_told(outcome, student) -> None:
         ("link", 0, {"not a notebook"}),
         ("link-folder", 0, {"not a file"}),
         ("pipe", 0, {"not a notebook"}),
-        ("nothing", 0, {"missing"}),
-        ("blank", 0, set()),
+        ("nothing", 0, {"missing", "no notebook"}),
+        ("absent", 0, {"missing"}),
+        ("blank", 0, {"handed in twice"}),
+        ("eve", 0, {"missing", "not on the roster"}),
+        ("gone", 0, set()),
+        ("bom", 10, set()),
+        ("large", 10, set()),
+        ("link-student", 0, {"not a file"}),
+        ("cmd", 10, {"odd name", "other files"}),
+        ("Muller-Zoe-12345", 10, {"odd name", "other files"}),
+        ("Jos", 10, {"odd name", "other files"}),
     ],
 )
 def test_odd_places(outcome, student, points, findings) -> None:
+    (student,) = (s for s in outcome if re.fullmatch(f"{student}(-[0-9a-f]{{6}})?", s))
     assert float(outcome[student]["by_tests"]) == points
     assert outcome[student]["findings"] == findings
 
 
-def test_only_students_are_graded(outcome) -> None:
-    assert not {"link-student", "=cmd()", "a-file"} & set(outcome)
+def test_no_row_is_missing(outcome, attacked) -> None:
+    folders = [p for p in (attacked / "submissions").iterdir() if p.is_dir() or p.is_symlink()]
+    assert len(outcome) == len(folders) + 3  # one on the roster only, one unknown, one gone
+    assert len(list((attacked / "out" / "feedback").rglob("*.html"))) == len(outcome)
+    states = {s: row["state"] for s, row in outcome.items() if row["state"] != "graded"}
+    special = {"nothing": "unreadable", "absent": "missing", "eve": "unknown"}
+    special |= {"gone": "graded, no folder", "blank": "graded, twice"}
+    unreadable = {*FILES, "no-metadata", "link", "link-folder", "link-student", "pipe"}
+    assert states == special | dict.fromkeys(unreadable, "unreadable")
+
+
+def test_a_pasted_picture_is_shown(attacked) -> None:
+    for name in ("feedback/picture/1_small/small.html", "to_read.html"):
+        assert f"data:image/png;base64,{PIXEL}" in (attacked / "out" / name).read_text("utf8")
+
+
+def test_a_page_says_why_there_are_no_points(attacked) -> None:
+    page = (attacked / "out" / "feedback" / "deep" / "1_small" / "small.html").read_text("utf8")
+    assert "not a notebook: RecursionError" in page
+    page = (attacked / "out" / "feedback" / "brackets" / "1_small" / "small.html").read_text("utf8")
+    assert f"<pre>{'[' * 80_000}</pre>" in page
 
 
 def test_an_empty_answer_waits_for_nobody(outcome) -> None:
@@ -466,7 +585,7 @@ def test_feedback_carries_no_script_of_a_student(attacked) -> None:
 def test_large_outputs_are_cut(attacked) -> None:
     pages = list((attacked / "out" / "feedback").rglob("*.html"))
     assert len(pages) > 30
-    assert max(p.stat().st_size for p in pages) < 3_000_000
+    assert max(p.stat().st_size for p in pages) < 40_000_000
 
 
 def test_nothing_is_left_behind(attacked) -> None:

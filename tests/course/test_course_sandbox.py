@@ -2,6 +2,9 @@
 
 import base64
 import json
+import os
+import re
+import signal
 import socket
 import struct
 import subprocess
@@ -10,6 +13,7 @@ import tempfile
 import threading
 import time
 import venv
+from collections import deque
 from dataclasses import asdict
 from pathlib import Path
 
@@ -19,7 +23,9 @@ import pytest
 pytest.importorskip("cloudpickle", reason="the coursework needs the extra 'teach'")
 pytest.importorskip("resource", reason="grading needs process limits (Linux, macOS)")
 
-from tools.course import tester, wire
+import small_course
+
+from tools.course import apart, marks, tester, wire
 from tools.course.sandbox import FULL, Limits, Sandbox, isolation
 from tools.course.sandbox import _namespaces as namespaces
 
@@ -188,6 +194,7 @@ def running(word: str) -> list[str]:
         (1, (2,)),
         {"a": (1, 2), 3: None},
         {1, 2},
+        deque([1.0, (2,)]),
         np.float32(1.5),
         np.bool_(True),
         np.arange(6).reshape(2, 3),
@@ -300,6 +307,7 @@ class Walker:
         return self.place
     def path(self): return [self, (self,)]
 class Rows(list): pass
+endless = iter(int, 1)
 def walk(rng, n): return rng.normal(size=n)
 def branch(rng, n): return rng.spawn(1)[0].normal(size=n)
 def apply(f, x): return f(x)
@@ -307,7 +315,8 @@ def refuse(x): raise ValueError(f"bad {x}")
 def odd(base): raise type("Own", (base,), {})("own")
 def leave(): raise SystemExit(1)
 def fill(x): x[:] = 9; return x
-rows = Rows([1, 2]); table = {"a": [1.0]}; thing = object(); log = np.log
+rows = Rows([1, 2]); nested = Rows([Rows([1, 2]), (3, 4.5)]); table = {"a": [1.0]}
+thing = object(); log = np.log
 """
 
 
@@ -317,6 +326,11 @@ rows = Rows([1, 2]); table = {"a": [1.0]}; thing = object(); log = np.log
         ("w = Walker(np.random.default_rng(1)); w.step(); assert abs(w.place) == 1", None),
         ("w = Walker(np.random.default_rng(1)); assert w.path()[1][0].step() in (-1, 1)", None),
         ("assert [r for r in rows] == [1, 2] and len(rows) == 2 and rows[1] == 2", None),
+        ("assert np.asarray(nested).tolist() == [[1, 2], [3, 4.5]]", None),
+        (
+            "np.asarray(x for x in rows); np.asarray(endless, float)",
+            "not <an object of type callable_iterator>",
+        ),
         ("assert table == {'a': [1.0]}", None),
         ("assert np.isclose(log(np.e), 1)", None),
         ("assert apply(lambda x: 3 * x, 2) == 6", None),
@@ -406,3 +420,79 @@ def test_after_the_last_second_nothing_runs() -> None:
         assert said == ["time is up", "the notebook was stopped before this cell"]
     finally:
         link.close()
+
+
+# ---------------------------------------------------------------- processes of the grader itself
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "says"),
+    [
+        (time.sleep, (60,), "the time is up"),
+        (bytearray, (10**11,), "the memory is used up"),
+        (os._exit, (3,), "the process has ended (code 3)"),
+        (os.abort, (), "the process has ended (SIGABRT)"),
+        (json.loads, ("[" * 10**5,), "RecursionError"),
+        (json.loads, ("{",), "JSONDecodeError"),
+        ("x".__mul__, (10**8,), "the process has ended"),
+        (open, ("/nowhere/\udce9",), "FileNotFoundError"),
+    ],
+    ids=["time", "memory", "exit", "crash", "depth", "error", "size", "name"],
+)
+def test_whatever_happens_apart_is_told_in_words(function, arguments, says) -> None:
+    seconds = 2 if function is time.sleep else 60
+    with pytest.raises(apart.Failed, match=re.escape(says)):
+        apart.call(function, *arguments, seconds=seconds, gigabytes=2)
+
+
+def test_an_answer_from_apart_arrives() -> None:
+    assert apart.call(divmod, 17, 5, seconds=60, gigabytes=2) == [3, 2]
+
+
+# ---------------------------------------------------------------- the grader is killed
+
+GRADER = """
+import sys
+from pathlib import Path
+from tools.course import grade
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    grade.grade(folder / "in", folder / "out", 1, sys.argv[2] == "True", folder / "course")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a process outlives its parent")
+@pytest.mark.parametrize("how", [signal.SIGHUP, signal.SIGKILL])
+def test_a_killed_grader_leaves_nothing_and_goes_on(tmp_path, how) -> None:
+    assignment = small_course.make(tmp_path / "course")
+    waits = {"s-total": "import subprocess\nsubprocess.run(['sleep', '54321'])"}
+    for student, answers in (("ann", {}), ("ben", waits)):
+        notebook = small_course.answered(assignment, answers)
+        small_course.hand_in(tmp_path / "in", student, assignment, notebook)
+    place = tmp_path / "place"
+    place.mkdir()
+    script = tmp_path / "run.py"
+    script.write_text(GRADER)
+    environment = os.environ | {"TMPDIR": str(place), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(script), str(tmp_path), str(ISOLATED)]
+    run = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+    wait_until(lambda: running("54321"), "the answer that waits is never run")
+    assert list(place.iterdir())
+    run.send_signal(how)
+    run.wait()
+    wait_until(lambda: not running("54321"), "a student's process is left")
+    wait_until(lambda: not list(place.glob("*")), "a folder is left")
+    first = (tmp_path / "out" / "autograded" / "ann" / "1_small" / "small.ipynb").stat()
+    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+    rows = {r["student"]: r for r in marks.read_table(tmp_path / "out" / "grades.csv")}
+    assert [float(rows[s]["by_tests"]) for s in ("ann", "ben")] == [10, 9]
+    again = (tmp_path / "out" / "autograded" / "ann" / "1_small" / "small.ipynb").stat()
+    assert first.st_mtime_ns == again.st_mtime_ns, "what is graded is not run again"
+    assert not list(place.glob("*"))
+
+
+def wait_until(holds, says: str, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, says
+        time.sleep(0.1)

@@ -1,91 +1,366 @@
-"""Enter the points that a person gave, and write the tables anew.
+"""Enter the points that a person gave, and write the tables and pages anew.
 
-OUT/grades.csv            points of each student in each assignment
-OUT/to_grade.csv          answers that a person must read; fill in the points and run this program
+OUT/to_grade.csv     written answers with the points given so far; fill in the rest
+OUT/overrides.csv    other points for any cell, with a reason; you write it
+OUT/marks.csv        every mark ever entered, with a digest of the answer that was read; only grows
+OUT/grades.csv       points of each student in each assignment
+OUT/before           copies of what was replaced
 
-python -m tools.course.marks SUBMISSIONS [--out OUT]
+    python -m tools.course.marks SUBMISSIONS [--out OUT]
+
+A mark belongs to the text and the pictures that were read. It holds as long as these stay the same,
+however often the rest is graded; when they change, the answer waits again and its row says which
+points the old text had.
 """
 
 import argparse
 import csv
+import functools
+import io
+import json
+import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tools.course.build import COURSE, assignments, settings
-from tools.course.feedback import write_feedback
-from tools.course.gradebook import enter_marks, open_gradebook
+from tools.course.build import COURSE, assignments, nbgrader_entry, settings, source_notebook
+from tools.course.submissions import is_written
 
-TO_GRADE = ("student", "assignment", "cell", "of", "points", "comment")
-GRADES = ("student", "assignment", "points", "of", "by_tests", "by_hand", "waiting", "passed")
+TO_GRADE = ("student", "assignment", "cell", "of", "points", "comment", "state", "answer")
+MARKS = ("student", "assignment", "cell", "points", "comment", "answer")
+OVERRIDES = ("student", "assignment", "cell", "points", "reason")
+GRADES = (
+    "student",
+    "assignment",
+    "state",
+    "points",
+    "of",
+    "by_tests",
+    "by_hand",
+    "waiting",
+    "passed",
+)
+REVIEW = ("student", "assignment", "what", "cell", "detail")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for a formula
+Key = tuple[str, str, str]  # student, assignment, cell
+Row = dict[str, str]
 
 
-def export(out: Path, pass_share: float) -> list[dict[str, Any]]:
-    """Write grades.csv and to_grade.csv from the gradebook."""
-    rows, waiting = [], []
-    with open_gradebook(out) as book:
-        for entry in sorted(
-            (s for a in book.assignments for s in a.submissions),
-            key=lambda s: (s.student.id, s.assignment.name),
-        ):
-            student, assignment = entry.student.id, entry.assignment.name
-            grades = [g for n in entry.notebooks for g in n.grades]
-            by_hand = [g for g in grades if g.cell.cell_type == "markdown"]
-            open_ones = [g for g in by_hand if g.needs_manual_grade]
-            possible = entry.score + sum(g.max_score for g in open_ones)
-            needed = pass_share * entry.max_score
-            passed = "yes" if entry.score >= needed else "open" if possible >= needed else "no"
-            hand_points = sum(g.score for g in by_hand)
-            values = (
-                student,
-                assignment,
-                entry.score,
-                entry.max_score,
-                entry.score - hand_points,
-                hand_points,
-                len(open_ones),
-                passed,
-            )
-            rows.append(dict(zip(GRADES, values, strict=True)))
-            waiting += [
-                dict(zip(TO_GRADE, (student, assignment, g.name, g.max_score, "", ""), strict=True))
-                for g in open_ones
-            ]
-    write_table(out / "grades.csv", GRADES, rows)
-    write_table(out / "to_grade.csv", TO_GRADE, waiting)
-    return rows
+@dataclass(frozen=True)
+class Item:
+    """A cell that gives points."""
+
+    points: float
+    written: bool
+    title: str  # of its question
+    source: str
+    hidden: bool
+
+
+def items(course: Path = COURSE) -> dict[str, dict[str, Item]]:
+    """Cells that give points, by assignment and name."""
+    year = settings(course)["year"]
+    return {a.name: _items(a.text.read_text("utf8"), year) for a in assignments(course)}
+
+
+@functools.lru_cache(maxsize=20)
+def _items(text: str, year: int) -> dict[str, Item]:
+    cells, title = {}, ""
+    for cell in source_notebook(text, year).cells:
+        if cell.cell_type == "markdown":
+            for line in re.findall(r"^#{1,3} (.+)$", cell.source, re.M):
+                title = line
+        entry = nbgrader_entry(cell)
+        if entry.get("grade"):
+            hidden = "### BEGIN HIDDEN TESTS" in cell.source
+            points = float(entry["points"])
+            cells[cell.id] = Item(points, is_written(cell), title, cell.source, hidden)
+    return cells
+
+
+# ---------------------------------------------------------------- tables
 
 
 def write_table(path: Path, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> None:
     """Write a table; no cell of it is a formula when a spreadsheet opens it."""
 
     def harmless(value: Any) -> Any:
-        text = str(value)
-        return (
-            f"'{text}"
-            if isinstance(value, str) and text.startswith(("=", "+", "-", "@", "\t", "\r"))
-            else value
+        return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns)
+    writer.writeheader()
+    writer.writerows({k: harmless(v) for k, v in row.items()} for row in rows)
+    new = path.with_name(path.name + ".new")
+    new.write_text(text.getvalue(), "utf8", newline="")
+    new.replace(path)
+
+
+def read_table(path: Path, columns: tuple[str, ...] = ()) -> list[Row]:
+    """Read a table as Excel, LibreOffice or Numbers have saved it.
+
+    UTF-8 with or without its mark, UTF-16, or Windows' cp1252; commas, semicolons or tabs between
+    the cells. Empty rows are left out.
+
+    Raises
+    ------
+    ValueError
+        If one of the columns is missing.
+    """
+    raw = path.read_bytes()
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        text = raw.decode("utf-16")
+    else:
+        try:
+            text = raw.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = raw.decode("cp1252", "replace")
+    first, _, rest = text.partition("\n")
+    if first.lower().startswith("sep="):
+        text, first = rest, rest.partition("\n")[0]
+    separator = max(",;\t", key=first.count)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    head = [name.strip().strip('"').lower() for name in next(lines, [])]
+    if missing := [c for c in columns if c not in head]:
+        raise ValueError(f"{path.name} lacks the columns {missing}: got {head}")
+
+    def plain(value: str) -> str:
+        return value[1:] if value.startswith("'") and value[1:].startswith(FORMULA) else value
+
+    rows = [
+        dict.fromkeys(head, "") | dict(zip(head, map(plain, line), strict=False)) for line in lines
+    ]
+    return [row for row in rows if any(value.strip() for value in row.values())]
+
+
+def number(text: str) -> float:
+    """A number as people write it: 4.5 or 4,5."""
+    return float(re.sub(r"^(\s*[+-]?\d*),(\d+\s*)$", r"\1.\2", text))
+
+
+def keep(out: Path, path: Path) -> None:
+    """Put a copy of a file into OUT/before; equal copies are kept once."""
+    if not path.is_file():
+        return
+    content = path.read_bytes()
+    place = out / "before" / path.relative_to(out)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    copies = sorted(place.parent.glob(f"{place.stem}.[0-9]*{place.suffix}"))
+    if not copies or copies[-1].read_bytes() != content:
+        number = int(copies[-1].name.split(".")[-2]) + 1 if copies else 1
+        place.with_name(f"{place.stem}.{number:04d}{place.suffix}").write_bytes(content)
+
+
+# ---------------------------------------------------------------- results
+
+
+def result_path(out: Path, student: str, assignment: str) -> Path:
+    """Where the result of a submission is kept."""
+    return out / "results" / student / f"{assignment}.json"
+
+
+def save_result(out: Path, student: str, assignment: str, result: dict[str, Any]) -> None:
+    """Keep a result, and the digests of all answers that the student has given before."""
+    path = result_path(out, student, assignment)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    old = json.loads(path.read_text("utf8")) if path.exists() else {}
+    earlier = {cell: {*digests} for cell, digests in old.get("earlier", {}).items()}
+    for cell, digest in old.get("answers", {}).items():
+        earlier.setdefault(cell, set()).add(digest)
+    result = result | {"earlier": {cell: sorted(digests) for cell, digests in earlier.items()}}
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(result, indent=1) + "\n", "utf8")
+    new.replace(path)
+
+
+def results(out: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """All results, by student and assignment."""
+    found = sorted((out / "results").glob("*/*.json"))
+    return {(p.parent.name, p.stem): json.loads(p.read_text("utf8")) for p in found}
+
+
+# ---------------------------------------------------------------- marks
+
+
+def key(row: Row) -> Key:
+    """What a row is about."""
+    return row["student"].strip(), row["assignment"].strip(), row["cell"].strip()
+
+
+def ledger(out: Path) -> list[Row]:
+    """Every mark that has been entered, the oldest first."""
+    path = out / "marks.csv"
+    return read_table(path, MARKS) if path.exists() else []
+
+
+def checked(row: Row, known: dict[str, dict[str, Item]], file: str) -> float:
+    """Points of a row, if they may be given."""
+    _, assignment, cell = key(row)
+    item = known.get(assignment, {}).get(cell)
+    if item is None:
+        raise ValueError(f"{file}: {row}: there is no cell {cell!r} in {assignment!r}")
+    try:
+        points = number(row["points"])
+    except ValueError as error:
+        raise ValueError(f"{file}: {row}: points must be a number: {error}") from error
+    if not 0 <= points <= item.points:
+        raise ValueError(f"{file}: {row}: points must lie in 0 to {item.points:g}")
+    return points
+
+
+def enter_marks(out: Path, rows: list[Row], course: Path = COURSE) -> int:
+    """Add marks to the ledger; give the number of new ones. All rows are right, or none counts."""
+    known, now, old = items(course), results(out), ledger(out)
+    last = {(*key(m), m["answer"]): m for m in old}
+    new = []
+    for row in rows:
+        if not row.get("points", "").strip():
+            continue
+        student, assignment, cell = key(row)
+        points = checked(row, known, "to_grade.csv")
+        result = now.get((student, assignment), {})
+        current = result.get("answers", {}).get(cell, "")
+        answer = row.get("answer", "").strip() or current
+        if not answer or answer not in {current, *result.get("earlier", {}).get(cell, ())}:
+            raise ValueError(f"to_grade.csv: {row}: {student!r} has given no such answer")
+        mark = dict(
+            zip(MARKS, (*key(row), f"{points:g}", row.get("comment", ""), answer), strict=True)
         )
+        if last.get((*key(row), answer)) != mark:
+            new.append(mark)
+    if new:
+        write_table(out / "marks.csv", MARKS, [*old, *new])
+    return len(new)
 
-    with path.open("w", newline="", encoding="utf8") as file:
-        writer = csv.DictWriter(file, columns)
-        writer.writeheader()
-        writer.writerows({k: harmless(v) for k, v in row.items()} for row in rows)
+
+def overrides(out: Path, course: Path = COURSE) -> dict[Key, Row]:
+    """Points that a lecturer has set, whatever tests and marks say."""
+    path = out / "overrides.csv"
+    rows = read_table(path, OVERRIDES) if path.exists() else []
+    known = items(course)
+    for row in rows:
+        row["points"] = f"{checked(row, known, 'overrides.csv'):g}"
+        if not row["reason"].strip():
+            raise ValueError(f"overrides.csv: {row}: a reason is missing; the student reads it")
+    return {key(row): row for row in rows}
 
 
-def read_table(path: Path) -> list[dict[str, str]]:
-    """Read a table."""
-    with path.open(newline="", encoding="utf8") as file:
-        return list(csv.DictReader(file))
+@dataclass(frozen=True)
+class Score:
+    """What one cell of one student has."""
+
+    points: float
+    waits: bool = False
+    comment: str = ""
+    before: str = ""  # points that an older text of the answer had
+
+
+def scores(
+    student: str,
+    assignment: str,
+    result: dict[str, Any],
+    known: dict[str, Item],
+    marks: list[Row],
+    instead: dict[Key, Row],
+) -> dict[str, Score]:
+    """Points of each cell: an override, the tests, or the mark for the answer as it stands."""
+    found = {}
+    for cell, item in known.items():
+        own = (student, assignment, cell)
+        given = [m for m in marks if key(m) == own]
+        answer = result.get("answers", {}).get(cell)
+        read = [m for m in given if m["answer"] == answer]
+        if own in instead:
+            row = instead[own]
+            found[cell] = Score(number(row["points"]), comment=row["reason"])
+        elif not item.written:
+            found[cell] = Score(result.get("tests", {}).get(cell, 0.0))
+        elif answer is None:
+            found[cell] = Score(0.0)
+        elif read:
+            found[cell] = Score(number(read[-1]["points"]), comment=read[-1]["comment"])
+        else:
+            found[cell] = Score(0.0, waits=True, before=given[-1]["points"] if given else "")
+    return found
+
+
+def total(
+    found: dict[str, Score], known: dict[str, Item], pass_share: float
+) -> dict[str, float | int | str]:
+    """Sums over the cells, and whether they pass."""
+    points = sum(s.points for s in found.values())
+    of = sum(i.points for i in known.values())
+    by_hand = sum(s.points for c, s in found.items() if known[c].written)
+    waiting = [known[c].points for c, s in found.items() if s.waits]
+    needed = pass_share * of
+    passed = "yes" if points >= needed else "open" if points + sum(waiting) >= needed else "no"
+    values = (points, of, points - by_hand, by_hand, len(waiting), passed)
+    return dict(zip(GRADES[3:], values, strict=True))
+
+
+def export(out: Path, course: Path = COURSE) -> list[dict[str, Any]]:
+    """Write grades.csv, to_grade.csv and review.csv; give the rows of the first.
+
+    Points that stand in to_grade.csv and have not been entered yet stay in it.
+    """
+    known, marks, instead = items(course), ledger(out), overrides(out, course)
+    path = out / "to_grade.csv"
+    typed = {(*key(r), r.get("answer", "")): r for r in read_table(path)} if path.exists() else {}
+    grades, waiting, review = [], [], []
+    for (student, assignment), result in results(out).items():
+        cells = known.get(assignment)
+        if cells is None:
+            continue
+        found = scores(student, assignment, result, cells, marks, instead)
+        sums = total(found, cells, settings(course)["pass_share"])
+        grades.append(
+            {"student": student, "assignment": assignment, "state": result["state"]} | sums
+        )
+        findings = [*result.get("files", []), *result.get("findings", [])]
+        review += [{"student": student, "assignment": assignment} | f for f in findings]
+        for cell, score in found.items():
+            answer = result.get("answers", {}).get(cell)
+            if answer is None or not cells[cell].written or (student, assignment, cell) in instead:
+                continue
+            state = "waits" if score.waits else "marked"
+            if score.before:
+                state = f"changed since a mark of {score.before}"
+            points = "" if score.waits else f"{score.points:g}"
+            row = typed.get((student, assignment, cell, answer), {})
+            if score.waits:
+                points = row.get("points", "")
+            comment = row.get("comment", "") if score.waits else score.comment
+            told = (
+                student,
+                assignment,
+                cell,
+                f"{cells[cell].points:g}",
+                points,
+                comment,
+                state,
+                answer,
+            )
+            waiting.append(dict(zip(TO_GRADE, told, strict=True)))
+    waiting.sort(key=lambda r: (r["assignment"], r["cell"], r["state"] == "marked", r["student"]))
+    keep(out, path)
+    write_table(path, TO_GRADE, waiting)
+    write_table(out / "grades.csv", GRADES, grades)
+    write_table(out / "review.csv", REVIEW, review)
+    if not (out / "overrides.csv").exists():
+        write_table(out / "overrides.csv", OVERRIDES, [])
+    return grades
 
 
 def enter(out: Path, course: Path = COURSE) -> list[dict[str, Any]]:
-    """Enter the points of to_grade.csv; write grades and feedback again."""
-    print(f"{enter_marks(out, read_table(out / 'to_grade.csv'), course)} marks entered")
-    named = {a.name: a for a in assignments(course)}
-    for path in sorted((out / "autograded").glob("*/*/*.ipynb")):
-        write_feedback(out, path.parts[-3], named[path.parts[-2]])
-    return export(out, settings(course)["pass_share"])
+    """Enter the points of to_grade.csv; write tables and pages again."""
+    from tools.course.desk import write_pages
+
+    rows = read_table(out / "to_grade.csv", ("student", "assignment", "cell", "points"))
+    print(f"{enter_marks(out, rows, course)} new marks entered")
+    grades = export(out, course)
+    write_pages(out, course)
+    return grades
 
 
 def arguments(parser: argparse.ArgumentParser) -> argparse.Namespace:
@@ -107,7 +382,11 @@ def main() -> int:
     args = arguments(
         argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     )
-    rows = enter(args.out)
+    try:
+        rows = enter(args.out)
+    except (ValueError, FileNotFoundError) as error:
+        print(f"nothing was entered: {error}", file=sys.stderr)
+        return 1
     print(f"{len(rows)} grades in {args.out / 'grades.csv'}; see also to_grade.csv there")
     return 0
 

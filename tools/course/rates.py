@@ -203,7 +203,7 @@ def digest(
     names = [name for name, *_ in cells]
     end = max((names.index(name) for name in caught_by), default=len(cells) - 1)
     code = "\0".join(IMPORT.sub("", source) for _, _, source in cells[: end + 1])
-    if "same(" in code:
+    if re.search(r"\b(same|numbers)\(", code):
         code += HELPER.read_text("utf8")
     return hashlib.sha256(code.encode()).hexdigest()[:16]
 
@@ -211,10 +211,12 @@ def digest(
 def current(
     assignment: Assignment, solution: Planted | None, rate: dict[str, Any], runs: int
 ) -> bool:
-    """Whether a recorded rate is that of the code as it stands."""
+    """Whether a recorded rate is that of the code as it stands, over years enough."""
     stopped = rate.get("caught_by", {}) if rate.get("failed") == rate.get("runs") else {}
     try:
-        return rate.get("runs") == runs and rate["digest"] == digest(assignment, solution, stopped)
+        return bool(
+            rate["runs"] >= runs and rate["digest"] == digest(assignment, solution, stopped)
+        )
     except (KeyError, ValueError):  # never measured, or caught by a cell that is gone
         return False
 
@@ -228,11 +230,12 @@ def measure(
 ) -> dict[str, Any]:
     """Pass rates of the reference and of each right solution, fail rate of each wrong one.
 
-    What ``known`` holds of the same code is kept; ``save`` gets the entry after each solution.
+    A rate of ``runs`` runs is that of the first so many years. What ``known`` holds of the same
+    code and as many years is kept; ``save`` gets the entry after each solution.
     """
-    known = known if known and known["years"] == [years[0], years[-1]] else {}
+    known = known if known and known["year"] == years[0] else {}
     entry: dict[str, Any] = {
-        "years": [years[0], years[-1]],
+        "year": years[0],
         "reference": {},
         "wrong": {},
         "right": {},

@@ -7,6 +7,20 @@ import numpy as np
 NUMBERS = "iuf"  # kinds of NumPy's types: whole numbers and floats
 
 
+def numbers(found: Any) -> np.ndarray:
+    """An answer as an array; whatever is no number is refused.
+
+    Raises
+    ------
+    TypeError
+        For text, truth values, objects and complex numbers.
+    """
+    values = np.asarray(found)
+    if values.dtype.kind not in NUMBERS:
+        raise TypeError(f"numbers were expected, got an array of type {values.dtype}")
+    return values
+
+
 def same(found: Any, expected: Any, rtol: float = 1e-5, atol: float = 1e-8) -> bool:
     """Whether an answer holds numbers, has the shape that is expected, and its values.
 

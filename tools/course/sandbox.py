@@ -45,7 +45,8 @@ START_SECONDS = 60
 # Identities that no account uses (systemd's range for services without one).
 FIRST_UID, UIDS = 61184, 4096
 # From <linux/prctl.h>.
-PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, LAST_CAPABILITY = 24, 38, 63
+PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, LAST_CAPABILITY = 1, 24, 38, 63
+LIBC = ctypes.CDLL(None) if sys.platform.startswith("linux") else None
 
 
 @dataclass(frozen=True)
@@ -97,10 +98,14 @@ class Sandbox:
         Whether to give it a world of its own.
     slot : int
         Sandboxes that run at the same time need different slots: each has its own identity.
+    place : Path, optional
+        Folder in which to make its files; that of the system if none is given.
     """
 
-    def __init__(self, limits: Limits, isolated: bool, slot: int = 0) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="submission-"))
+    def __init__(
+        self, limits: Limits, isolated: bool, slot: int = 0, place: Path | None = None
+    ) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="submission-", dir=place))
         self.folder.chmod(0o755)
         self.socket, theirs = socket.socketpair()
         number = theirs.fileno()
@@ -130,6 +135,7 @@ class Sandbox:
             pass_fds=[number],
             start_new_session=True,
             env=_environment(),
+            preexec_fn=die_with_parent,
         )
         theirs.close()
 
@@ -140,6 +146,12 @@ class Sandbox:
         self.process.wait()
         self.socket.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def die_with_parent() -> None:
+    """Let the system end this process when the one that started it ends (Linux)."""
+    if LIBC is not None:
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _environment() -> dict[str, str]:

@@ -7,36 +7,32 @@ functions and objects are replaced by stand-ins whose calls are carried out by t
 tests, expected values and results never enter the worker, and a test fails or passes by the values
 that come back alone.
 
-    python -m tools.course.tester JOB.json     notebook, result, limits, isolated, slot;
-                                               the result is the notebook with outputs
-
-Notebooks are plain JSON here: nbformat would take longer to import than most tests run.
+The notebook may be a `NotebookNode` or plain JSON.
 """
 
 import base64
 import builtins
 import contextlib
 import io
-import json
 import operator
-import signal
 import symtable
-import sys
 import time
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import cloudpickle
 import numpy as np
 
 from tools.course import wire
 from tools.course.sandbox import START_SECONDS, Limits, Sandbox
+from tools.course.submissions import clean
 
 Json = dict[str, Any]
 
 RESTARTS = 20  # of a worker that was killed or has crashed
 SHOWN = ("text/plain", "image/png")  # kinds of output that are kept
+PICTURE_LIMIT = 2_000_000  # characters of one picture
 SPAWN_LIMIT = 100_000  # children of one generator that a later call knows of
 GRACE = 5  # seconds between the worker's own alarm and its end
 
@@ -65,15 +61,22 @@ class Answer:
     def __iter__(self) -> Any:
         return iter(self._link.apply(list, (self,), {}))
 
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        """What NumPy makes of a sequence, in the grader as at home."""
+        try:
+            return np.asarray([*self] if len(self) else [])
+        except Exception:
+            return self._not_a_value()
+
     def __repr__(self) -> str:
         return f"<an object of type {self._kind}>"
 
-    def _not_a_value(self, *_: Any) -> Any:
+    def _not_a_value(self, *_: Any) -> NoReturn:
         raise TypeError(f"a number, an array or the like was expected, not {self!r}")
 
     # Without these an unknown object would count as true, and as different from everything.
     __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _not_a_value
-    __float__ = __int__ = __complex__ = __index__ = __array__ = _not_a_value
+    __float__ = __int__ = __complex__ = __index__ = _not_a_value
     __hash__ = None  # type: ignore[assignment]
 
 
@@ -92,8 +95,10 @@ class Link:
     not finish are left out.
     """
 
-    def __init__(self, limits: Limits, isolated: bool, slot: int) -> None:
-        self.limits, self.isolated, self.slot = limits, isolated, slot
+    def __init__(
+        self, limits: Limits, isolated: bool, slot: int, place: Path | None = None
+    ) -> None:
+        self.limits, self.isolated, self.slot, self.place = limits, isolated, slot, place
         self.deadline = time.monotonic() + limits.notebook_seconds
         self.cell_deadline = self.deadline
         self.done: list[str] = []
@@ -104,7 +109,7 @@ class Link:
 
     def start(self) -> None:
         """Start a worker and bring it to where the last one was."""
-        self.sandbox = Sandbox(self.limits, self.isolated, self.slot)
+        self.sandbox = Sandbox(self.limits, self.isolated, self.slot, self.place)
         self.generation += 1
         try:
             wire.receive(self.sandbox.socket, time.monotonic() + START_SECONDS)
@@ -217,6 +222,7 @@ def _exception(told: Any) -> Exception:
 
 
 def _error(kind: str, message: str, trace: str = "") -> Json:
+    kind, message, trace = clean(kind), clean(message), clean(trace)
     lines = (trace or f"{kind}: {message}")[-5000:].splitlines()
     return {"output_type": "error", "ename": kind, "evalue": message[:2000], "traceback": lines}
 
@@ -224,13 +230,15 @@ def _error(kind: str, message: str, trace: str = "") -> Json:
 def _outputs(answer: dict[str, Any]) -> list[Json]:
     """Outputs of a student's cell: text and pictures, whatever the worker claims they are."""
     outputs: list[Json] = []
-    for told in answer.get("outputs") or []:
+    told_outputs = answer.get("outputs")
+    for told in told_outputs[:60] if isinstance(told_outputs, list) else []:
         try:
             if told["output_type"] == "stream":
-                text = str(told["text"])[:20_000]
+                text = clean(str(told["text"])[:20_000])
                 outputs.append({"output_type": "stream", "name": "stdout", "text": text})
             else:
-                data = {k: str(v) for k, v in told["data"].items() if k in SHOWN}
+                shown = {k: str(v) for k, v in told["data"].items() if k in SHOWN}
+                data = {k: clean(v) for k, v in shown.items() if len(v) <= PICTURE_LIMIT}
                 base64.b64decode(data.get("image/png", ""), validate=False)
                 outputs.append({"output_type": "display_data", "data": data, "metadata": {}})
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -239,7 +247,7 @@ def _outputs(answer: dict[str, Any]) -> list[Json]:
         error = error if isinstance(error, dict) else {}
         texts = [str(error.get(key, ""))[:5000] for key in ("type", "message", "trace")]
         outputs.append(_error(*texts))
-    return outputs[:60]
+    return outputs
 
 
 def names_in(source: str) -> list[str]:
@@ -283,21 +291,3 @@ def run_notebook(notebook: Json, link: Link) -> None:
         cell["outputs"] = link.run(cell["source"])
         if entry.get("locked"):
             exec(compile(cell["source"], f"<{entry['grade_id']}>", "exec"), space)
-
-
-def main() -> None:
-    """Do one job; when the grader ends it, the worker ends first."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    job = json.loads(Path(sys.argv[1]).read_text("utf8"))
-    notebook = json.loads(Path(job["notebook"]).read_text("utf8"))
-    link = Link(Limits(**job["limits"]), job["isolated"], job["slot"])
-    try:
-        run_notebook(notebook, link)
-    finally:
-        link.close()
-    notebook["metadata"]["trouble"] = link.trouble
-    Path(job["result"]).write_text(json.dumps(notebook), "utf8")
-
-
-if __name__ == "__main__":
-    main()

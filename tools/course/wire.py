@@ -14,6 +14,7 @@ import json
 import socket
 import struct
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 
 FRAME_LIMIT = 64 * 2**20  # bytes of one message
 DEPTH_LIMIT = 20  # containers in containers
+SEQUENCES: dict[str, Any] = {k.__name__: k for k in (list, tuple, set, frozenset, deque)}
 ARRAY_KINDS = "biufcSU"  # no objects, no records
 
 
@@ -81,7 +83,7 @@ def encode(value: Any, stand_in: Callable[[Any], Any], depth: int = 0) -> Any:
         return value
     if kind is complex:
         return {"complex": [value.real, value.imag]}
-    if kind in (list, tuple, set, frozenset):
+    if kind in SEQUENCES.values():
         return {kind.__name__: inside(value)}
     if kind is dict:
         return {"dict": [inside(pair) for pair in value.items()]}
@@ -118,9 +120,8 @@ def decode(tree: Any, stand_in: Callable[[Any], Any], depth: int = 0) -> Any:
         match kind:
             case "complex":
                 return complex(*body)
-            case "list" | "tuple" | "set" | "frozenset":
-                make = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}[kind]
-                return make(inside(body))
+            case _ if kind in SEQUENCES:
+                return SEQUENCES[kind](inside(body))
             case "dict":
                 return dict(inside(pair) for pair in body)
             case "bytes":
