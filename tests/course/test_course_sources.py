@@ -22,6 +22,7 @@ HEAD = re.compile(
     re.M,
 )
 FEWEST = 20  # years of a rate; `make course-rates` brings all to a hundred
+HELPER = "from tools.course.same import same"  # stands in many hidden tests
 LEAK = 20  # shorter lines (`return total`) say nothing
 
 
@@ -63,7 +64,8 @@ def secret_lines(cell) -> list[str]:
         lines = [line for start, end in regions for line in lines[start + 1 : end]]
     elif not entry(cell).get("solution"):
         return []
-    return [line.strip() for line in lines if len(line.strip()) >= LEAK]
+    told = (line.strip() for line in lines)
+    return [line for line in told if len(line) >= LEAK and line != HELPER]
 
 
 # ---------------------------------------------------------------- generated notebooks
