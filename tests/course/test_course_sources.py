@@ -11,7 +11,7 @@ pytest.importorskip("nbgrader", reason="the coursework needs the extra 'teach'")
 
 import small_course
 
-from tools.course import adversary, build, rates
+from tools.course import adversary, build, rates, similar
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = build.assignments()
@@ -325,6 +325,52 @@ def test_the_adversary_finds_a_hole(tmp_path) -> None:
     found = adversary.measure(small_course.make(tmp_path), 2030)
     passing = {k for k, v in found.items() if "s-double-hidden double" in v["pass"]}
     assert passing - set(adversary.EQUAL) == {"none of the right shape", "one axis too many"}
+
+
+# ---------------------------------------------------------------- answers that resemble others
+
+
+def test_other_styles_do_not_resemble_each_other(assignment) -> None:
+    found = similar.false_alarms(assignment)
+    assert found == json.loads(similar.RECORD.read_text("utf8"))[assignment.name]
+    assert found["pairs"] >= 40
+    assert found["alarms"] <= 0.02 * found["pairs"]
+
+
+def disguised(code: str) -> str:
+    """The same code with other names, numbers, words and comments."""
+    import ast
+    import builtins
+
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not hasattr(builtins, node.id):
+            node.id = f"my_{node.id}"
+        elif isinstance(node, ast.arg):
+            node.arg = f"my_{node.arg}"
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node.value = f"mine: {node.value}"
+    return "# all mine\n" + ast.unparse(tree)
+
+
+def test_a_copy_under_other_names_is_told(assignment, tmp_path) -> None:
+    """Each long answer, copied from the repository or from a neighbour."""
+    public = similar.public_answers(assignment)
+    model = public.pop("the model answer")
+    long = {cell for cell, code in model.items() if similar.shape(code)}
+    assert len(long) >= 3
+    paths = {}
+    for student, change in (("ann", disguised), ("ben", lambda code: f"helper = 1\n{code}")):
+        cells = [{"id": c, "source": change(code)} for c, code in model.items()]
+        (tmp_path / student).write_text(json.dumps({"cells": cells}))
+        paths[student] = str(tmp_path / student)
+    found = similar.findings(paths, public)
+    assert {f["cell"] for f in found["ann"]} == long
+    assert all(f["detail"].startswith("ben's") for f in found["ann"])
+    found = similar.findings({"ann": paths["ann"]}, {"the model answer": model})
+    assert {f["cell"]: f["detail"] for f in found["ann"]} == dict.fromkeys(
+        long, "the model answer (100%)"
+    )
 
 
 # ---------------------------------------------------------------- fairness

@@ -35,7 +35,7 @@ for _ in range(0 if sys.stdin.read() else 100):
 """
 # Children are forked from a server that has imported all this once, and has no thread.
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["tools.course.paper", "tools.course.pages"])
+CONTEXT.set_forkserver_preload(["tools.course.paper", "tools.course.pages", "tools.course.similar"])
 
 
 class Failed(Exception):

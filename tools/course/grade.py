@@ -17,6 +17,7 @@ row of that student and touches no other. What has been graded already is not ru
 """
 
 import argparse
+import json
 import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +25,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tools.course import apart, desk, marks, paper
+from tools.course import apart, desk, marks, paper, similar
 from tools.course.build import (
     COURSE,
     Assignment,
@@ -126,6 +127,8 @@ def grade(
         if (student, name) not in graded_now:
             state = result["state"].removesuffix(GONE) + GONE
             marks.save_result(out, student, name, result | {"state": state})
+    told = {a.name: compare(out, a, found) for a in handed_in}
+    (out / "results" / marks.ALIKE).write_text(json.dumps(told, indent=1) + "\n", "utf8")
     grades = marks.export(out, course)
     desk.write_pages(out, course, jobs)
     return grades
@@ -141,6 +144,22 @@ def add_to(result: Result, row: dict[str, str]) -> None:
         result["state"] = row["state"]
         what = "not on the roster" if row["state"] == "unknown" else "no notebook"
         result["files"].append(asdict(Finding(what, detail=row["file"])))
+
+
+def compare(out: Path, assignment: Assignment, found: dict[str, Path]) -> dict[str, Any]:
+    """Answers that resemble others, by student."""
+    name = f"{assignment.name}/{assignment.notebook}.ipynb"
+    paths = {student: out / "autograded" / student / name for student in found}
+    graded = {student: str(path) for student, path in paths.items() if path.exists()}
+    public = similar.public_answers(assignment)
+    try:
+        alike: dict[str, Any] = apart.call(
+            similar.findings, graded, public, seconds=600, gigabytes=4
+        )
+    except apart.Failed as error:
+        print(f"{assignment.name}: answers could not be compared: {error}")
+        return {}
+    return alike
 
 
 def _paper(place: Path, assignment: Assignment, year: int) -> tuple[str, str]:

@@ -42,6 +42,7 @@ GRADES = (
     "passed",
 )
 REVIEW = ("student", "assignment", "what", "cell", "detail")
+ALIKE = "similar.json"  # in OUT/results: answers that resemble others
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for a formula
 Key = tuple[str, str, str]  # student, assignment, cell
 Row = dict[str, str]
@@ -342,6 +343,11 @@ def export(out: Path, course: Path = COURSE) -> list[dict[str, Any]]:
                 answer,
             )
             waiting.append(dict(zip(TO_GRADE, told, strict=True)))
+    path_alike = out / "results" / ALIKE
+    alike = json.loads(path_alike.read_text("utf8")) if path_alike.exists() else {}
+    for assignment, by_student in alike.items():
+        for student, rows in by_student.items():
+            review += [{"student": student, "assignment": assignment} | row for row in rows]
     waiting.sort(key=lambda r: (r["assignment"], r["cell"], r["state"] == "marked", r["student"]))
     keep(out, path)
     write_table(path, TO_GRADE, waiting)
