@@ -461,16 +461,21 @@ if __name__ == "__main__":
 """
 
 
+@pytest.fixture
+def place():
+    """A folder with a short name: the path of a socket has at most a hundred characters."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        yield Path(folder)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a process outlives its parent")
 @pytest.mark.parametrize("how", [signal.SIGHUP, signal.SIGKILL])
-def test_a_killed_grader_leaves_nothing_and_goes_on(tmp_path, how) -> None:
+def test_a_killed_grader_leaves_nothing_and_goes_on(tmp_path, place, how) -> None:
     assignment = small_course.make(tmp_path / "course")
     waits = {"s-total": "import subprocess\nsubprocess.run(['sleep', '54321'])"}
     for student, answers in (("ann", {}), ("ben", waits)):
         notebook = small_course.answered(assignment, answers)
         small_course.hand_in(tmp_path / "in", student, assignment, notebook)
-    place = tmp_path / "place"
-    place.mkdir()
     script = tmp_path / "run.py"
     script.write_text(GRADER)
     environment = os.environ | {"TMPDIR": str(place), "PYTHONPATH": str(ROOT)}
