@@ -137,6 +137,14 @@ ACROBOT_GRIDS = {
     "tuned_momentum": (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0),
     "tuned_adam": (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
 }
+# From own starts three winners lay at the upper edge: as many rates, further up.
+ACROBOT_WIDE_GRIDS = {
+    "tuned": (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0),
+    "tuned_accelerated": (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
+    "tuned_matched": (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
+    "tuned_momentum": (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
+    "tuned_adam": (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0),
+}
 SWIMMER_GRIDS = {
     "tuned": (0.01, 0.03, 0.1, 0.3, 1.0),
     "tuned_accelerated": (0.001, 0.003, 0.01, 0.03, 0.1),
@@ -177,6 +185,9 @@ EXPERIMENTS: Mapping[str, Callable[[str], Experiment]] = {
     ),
     "figure2-acrobot-L-tuned": lambda preset: _classic_control(
         preset, ACROBOT, "L", ACROBOT_GRIDS, tuned_alone=True
+    ),
+    "figure2-acrobot-L-wide-tuned": lambda preset: _classic_control(
+        preset, ACROBOT, "L", ACROBOT_WIDE_GRIDS, tuned_alone=True
     ),
     "figure3-swimmer-L": lambda preset: _robot(preset, SWIMMER, "L"),
     "figure3-halfcheetah-L": lambda preset: _robot(preset, CHEETAH, "L"),

@@ -41,6 +41,7 @@ IDENTITIES = {
     "figure2-acrobot-L": "42de127dee1355c6",
     "figure2-cartpole-L-tuned": "582b87c7fa88650b",
     "figure2-acrobot-L-tuned": "db6c278efc68e457",
+    "figure2-acrobot-L-wide-tuned": "4da4c1a6b398dd75",
     "figure3-swimmer-L": "acca2cdfea905b8e",
     "figure3-halfcheetah-L": "07cba5ed7849a07e",
     "figure3-walker2d-L": "aec2510281ef81bc",
