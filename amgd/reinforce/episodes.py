@@ -195,6 +195,8 @@ def collect_episodes(
     >>> episodes.lengths, episodes.truncated, episodes.returns
     (array([50, 50]), array([ True,  True]), array([-50., -50.]))
     """
+    cure = "make one with make_simulator, which takes the name of a Gymnasium environment"
+    check.instance("simulator", simulator, Simulator, cure)  # type: ignore[type-abstract]
     check_fit(policy, simulator)
     n = check.integer("n", n, 1, "a batch has at least one episode")
     horizon = _checked_horizon(horizon, simulator)

@@ -156,13 +156,24 @@ class Policy(nn.Module, ABC):
         self, sizes: Sequence[int], *, rng: Generators, dtype: torch.dtype = torch.float64
     ) -> None:
         super().__init__()
-        if dtype not in (torch.float32, torch.float64):
-            raise ValueError(f"dtype must be torch.float32 or torch.float64: got {dtype}")
+        self._set_dtype(dtype)
         self.network = MLP(sizes, rng=rng, dtype=dtype)
         self.sizes = self.network.sizes
         self.replicates = self.network.replicates
+
+    def _set_dtype(self, dtype: torch.dtype) -> None:
+        if dtype not in (torch.float32, torch.float64):
+            raise ValueError(
+                f"dtype must be torch.float32 or torch.float64: got {dtype}; NumPy and the "
+                "simulators work in these"
+            )
         self.dtype = dtype
         self._numpy_dtype = np.float32 if dtype == torch.float32 else np.float64
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Any:
+        """Go along with ``float()``, ``double()`` and ``to(dtype)``, or refuse them unchanged."""
+        self._set_dtype(fn(torch.empty(0, dtype=self.dtype)).dtype)
+        return super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
 
     @property
     def observation_size(self) -> int:

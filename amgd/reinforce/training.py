@@ -25,10 +25,11 @@ Plan of the module: the spec, the log, the loop, states run by run.
 from __future__ import annotations
 
 import copy
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import chain
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
@@ -43,6 +44,7 @@ from amgd.descent.steps import SCHEDULES, from_name, matched
 from amgd.errors import Diverged
 from amgd.optim import AMGD
 from amgd.reinforce.baselines import LinearBaseline
+from amgd.reinforce.environments import check_environment
 from amgd.reinforce.episodes import Episodes, collect_episodes
 from amgd.reinforce.gradient import (
     Advantages,
@@ -348,7 +350,8 @@ class Trainer:
         What to run.
     simulator : Simulator, optional
         Used in place of ``make_simulator(spec.environment)``, for a task of one's own; its name
-        must be the spec's.
+        must be the spec's. Left out, an environment without a fast simulator goes through
+        `check_environment`, once a process.
 
     Attributes
     ----------
@@ -371,6 +374,7 @@ class Trainer:
         self.spec = check.instance("spec", spec, TrainingSpec, "make one with TrainingSpec(...)")
         if simulator is None:
             simulator = make_simulator(spec.environment, threads=spec.threads, **spec.options)
+            _check_once(simulator, spec.options)
         elif not isinstance(simulator, Simulator):
             raise TypeError(
                 f"simulator must be a Simulator: got {type(simulator).__name__}; "
@@ -611,6 +615,7 @@ class Trainer:
             {
                 "k": self.k,
                 "runs": list(self.runs),
+                "specs": [_told(self.spec)] * n,
                 "policies": [dict(policy.state_dict()) for policy in self.policies],
                 "optimizers": [optimizer.state_dict() for optimizer in self._optimizers],
                 "baselines": [None if w is None else torch.from_numpy(w) for w in fitted],
@@ -627,8 +632,10 @@ class Trainer:
 
         Raises
         ------
-        ValueError, RuntimeError
-            When the state belongs to other runs, networks or optimizers.
+        ValueError
+            When the state belongs to other runs or another spec, with the fields that differ; the
+            trainer is then unchanged. The number of threads may differ, and that of iterations
+            if the saved training has not come to its end.
         """
         if tuple(state["runs"]) != self.runs or len(state["baselines"]) != len(self._baselines):
             raise ValueError(
@@ -636,6 +643,17 @@ class Trainer:
                 f"got runs {tuple(state['runs'])} with {len(state['baselines'])}; load it into a "
                 "trainer with the spec that it was saved from"
             )
+        ours = _told(self.spec)
+        for theirs in state.get("specs", []):  # older states have none
+            differing = [name for name in ours if theirs.get(name) != ours[name]]
+            if state["k"] <= min(int(theirs["iterations"]), self.spec.iterations):
+                differing = [name for name in differing if name != "iterations"]
+            if differing:
+                listed = ", ".join(f"{n}={theirs.get(n)} (here {ours[n]})" for n in differing)
+                raise ValueError(
+                    f"the state must be one of the same spec: it was saved with {listed}; load it "
+                    "into a trainer with the spec that it was saved from"
+                )
         state = copy.deepcopy(state)
         for policy, saved in zip(self.policies, state["policies"], strict=True):
             policy.load_state_dict(saved)
@@ -740,7 +758,8 @@ def join_states(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
             f"states must be equally far, at least one: got {len(states)} with "
             f"{sorted(rows)} rows; join those with equally many"
         )
-    lists = {name: [state[name] for state in states] for name in states[0] if name != "k"}
+    shared = [name for name in states[0] if all(name in state for state in states) and name != "k"]
+    lists = {name: [state[name] for state in states] for name in shared}
     return {"k": states[0]["k"]} | {name: list(chain(*parts)) for name, parts in lists.items()}
 
 
@@ -751,6 +770,26 @@ class _Trial(NamedTuple):
     policy: Policy
     n: int
     key: tuple[int, ...]
+
+
+_checked: set[str] = set()  # environments, in this process
+
+
+def _check_once(simulator: Simulator, options: dict[str, Any]) -> None:
+    """Refuse an environment whose runs could not be repeated."""
+    key = f"{simulator.name} {options}"
+    if simulator.foreign and key not in _checked:
+        check_environment(simulator.name, **options)
+        _checked.add(key)
+
+
+def _told(spec: TrainingSpec) -> dict[str, str]:
+    """Return the fields that decide a run, as text; a function is told by its name."""
+    return {
+        f.name: re.sub(" at 0x[0-9a-fA-F]+", "", repr(getattr(spec, f.name)))
+        for f in fields(spec)
+        if f.name not in ("runs", "threads")
+    }
 
 
 def _flat(policy: Policy) -> torch.Tensor:

@@ -377,3 +377,10 @@ def test_bad_questions_to_episodes_are_refused():
     several = cart(policy=stack(), rng=rng().spawn(3))
     with pytest.raises(ValueError, match=r"s must lie in 0\.\.2"):
         several.replicate(3)
+
+
+def test_an_environment_in_the_place_of_a_simulator_gets_the_cure():
+    environment = gymnasium.make("CartPole-v1")
+    policy = policy_for(make_simulator("CartPole-v1"), (4,), rng=np.random.default_rng(0))
+    with pytest.raises(TypeError, match="must be a Simulator: got TimeLimit; make one with make_s"):
+        collect_episodes(policy, environment, 2, rng=np.random.default_rng(0))
