@@ -122,7 +122,7 @@ def array(name: str, value: ArrayLike, shapes: Shape | list[Shape], cure: str) -
 
 def points(name: str, value: ArrayLike, dim: int, cure: str, *, finite: bool = True) -> FloatArray:
     """Return a float64 array of shape (..., dim): points of R^dim, not copied."""
-    result = value if isinstance(value, np.ndarray) else _asarray(name, value, cure)
+    result = value if type(value) is np.ndarray else _asarray(name, value, cure)
     if result.dtype != np.float64:
         result = _real(name, result, cure).astype(np.float64)
     if result.ndim == 0 or result.shape[-1] != dim:
@@ -175,6 +175,10 @@ def _sums(name: str, array: Any, entries: FloatArray, dtype: np.dtype[Any]) -> F
     tolerance = 1e-6 if dtype.kind == "f" and dtype.itemsize < 8 else 1e-8
     off = np.flatnonzero(~(np.abs(sums - 1.0) <= tolerance))
     if off.size:
+        if array.shape[-1] == array.shape[0] and array.ndim == 2:
+            columns = np.asarray(array.sum(axis=0))
+            if (np.abs(columns - 1.0) <= tolerance).all():
+                cure = "its columns do, so pass P.T, or use MarkovChain.from_columns(P)"
         what, which = (f"{name} rows", f"row {off[0]}") if sums.ndim else (name, "it")
         raise ValueError(
             f"{what} must sum to 1: {which} sums to {sums.flat[off[0]]:.12g} "
@@ -211,6 +215,8 @@ def _asarray(name: str, value: ArrayLike, cure: str) -> NDArray[Any]:
         raise TypeError(f"{name} must be a dense array: got {kind}; use .toarray()")
     if hasattr(value, "transition"):
         raise TypeError(f"{name} must be an array: got {kind}; use its .transition")
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be an array: got {kind}; use .filled(number) or drop entries")
     if getattr(value, "requires_grad", False):
         raise TypeError(f"{name} must be an array: got {kind} with a gradient; use .detach()")
     try:

@@ -41,6 +41,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -97,13 +98,16 @@ class MarkovChain:
         A sparse matrix stays sparse. Structure, stationary law, samples and laws of it cost what
         its entries cost. The quantities made of powers of P need a dense matrix, which is made for
         up to 4096 states; beyond, each says what it does.
+    labels : sequence, optional
+        What the states are called, each once: kept in the attribute ``labels``, a tuple.
 
     Raises
     ------
     TypeError
-        Entries that are not real numbers.
+        Entries that are not real numbers, or labels that cannot be a key of a dict.
     ValueError
-        Not square, empty, NaN, infinite, negative, or a row that does not sum to one.
+        Not square, empty, NaN, infinite, negative, a row that does not sum to one, or labels that
+        are not n different ones.
 
     Examples
     --------
@@ -114,7 +118,9 @@ class MarkovChain:
     9
     """
 
-    def __init__(self, transition: ArrayLike | Any) -> None:
+    labels: tuple[Any, ...] | None = None
+
+    def __init__(self, transition: ArrayLike | Any, *, labels: Sequence[Any] | None = None) -> None:
         """Check and copy the matrix."""
         matrix = check.transition_matrix("transition", transition)
         self._is_sparse = hasattr(matrix, "tocsr")
@@ -122,6 +128,76 @@ class MarkovChain:
             owned.flags.writeable = False
         self._transition: Any = matrix
         self._walked = np.empty(0)
+        if labels is not None:
+            self.labels = tuple(labels)
+            if len(set(self.labels)) != len(self.labels) or len(self.labels) != self.n_states:
+                raise ValueError(
+                    f"labels must be {self.n_states} different ones, one for each state: got "
+                    f"{self.labels!r:.80}; leave them out to count from 0"
+                )
+
+    @classmethod
+    def from_counts(
+        cls, counts: ArrayLike, *, prior: float = 0.0, labels: Sequence[Any] | None = None
+    ) -> MarkovChain:
+        """Estimate a chain from the numbers of transitions that were seen.
+
+        Parameters
+        ----------
+        counts : array_like, shape (n, n)
+            Entry (i, j): how often j came after i; at least 0.
+        prior : float
+            Added to each entry. 0 gives the relative frequencies, which are the most likely
+            chain; a > 0 the mean of the posterior under a Dirichlet law with all parameters a.
+        labels : sequence, optional
+            As for the class.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For counts or a prior below 0, or a state that was never left and gets no prior.
+
+        Examples
+        --------
+        >>> MarkovChain.from_counts([[6, 2], [1, 3]], labels=["dry", "wet"]).transition
+        array([[0.75, 0.25],
+               [0.25, 0.75]])
+        """
+        cure = "count how often j came after i"
+        table = check.array("counts", counts, ("n", "n"), cure)
+        if table.min() < 0:
+            raise ValueError(f"counts must be at least 0: got {table.min():g}; {cure}")
+        table += check.real("prior", prior, "0 adds nothing, 1 is the uniform law", "[0, inf)")
+        left = table.sum(axis=1)
+        if not left.all():
+            state = int(np.argmin(left))
+            raise ValueError(
+                f"counts must have an entry in each row: row {state} has none, so the state was "
+                "never left (expected a sum above 0); drop the state, or give a prior such as 1"
+            )
+        return cls(table / left[:, None], labels=labels)
+
+    @classmethod
+    def from_columns(cls, matrix: Any, *, labels: Sequence[Any] | None = None) -> MarkovChain:
+        """Make the chain of a matrix whose columns are laws: column j is the law after state j.
+
+        Parameters
+        ----------
+        matrix : array_like or SciPy sparse matrix, shape (n, n)
+        labels : sequence, optional
+            As for the class.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As the class does, for the transposed matrix.
+
+        Examples
+        --------
+        >>> MarkovChain.from_columns([[0.9, 0.3], [0.1, 0.7]]).stationary
+        array([0.75, 0.25])
+        """
+        return cls(matrix.T if hasattr(matrix, "tocsr") else np.transpose(matrix), labels=labels)
 
     def __repr__(self) -> str:
         """Tell the number of states.

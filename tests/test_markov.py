@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
@@ -769,7 +770,8 @@ def test_a_sparse_chain_answers_like_the_dense_one(matrix, form):
 def test_every_public_name_is_among_the_questions():
     named = {name.split()[0] for name in QUESTIONS}
     errors = {"mixing_sum_error", "mixing_constant_error"}
-    assert named | errors | {"transition"} == {n for n in dir(MarkovChain) if n[0] != "_"}
+    made = {"transition", "labels", "from_counts", "from_columns"}
+    assert named | errors | made == {n for n in dir(MarkovChain) if n[0] != "_"}
 
 
 @settings(max_examples=60)
@@ -1348,3 +1350,55 @@ def test_poisson_constants_of_two_states(p, share):
     slope = abs(1 - rest) / rest
     assert chain.poisson_mixing == pytest.approx(slope * (1 - q / rest), rel=1e-11)
     assert chain.poisson_mixing_centred == pytest.approx(slope / 2, rel=1e-11)
+
+
+# --- chains from data -----------------------------------------------------------------------------
+def test_counts_are_those_of_a_path_and_the_prior_is_added() -> None:
+    chain = MarkovChain([[0.5, 0.5, 0], [0.25, 0.25, 0.5], [1, 0, 0]])
+    path = chain.sample(400, rng=np.random.default_rng(0))[0]
+    counts = np.zeros((3, 3), dtype=int)
+    for before, after in itertools.pairwise(path.tolist()):
+        counts[before, after] += 1
+    found = MarkovChain.from_counts(counts, labels="abc")
+    assert found.labels == ("a", "b", "c")
+    for i, j in itertools.product(range(3), repeat=2):
+        assert found.transition[i, j] == pytest.approx(counts[i, j] / counts[i].sum(), rel=1e-15)
+        smooth = MarkovChain.from_counts(counts, prior=0.5).transition[i, j]
+        assert smooth == pytest.approx((counts[i, j] + 0.5) / (counts[i].sum() + 1.5), rel=1e-15)
+    assert MarkovChain(chain.transition).labels is None
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_columns_are_rows_of_the_transpose(sparse: bool) -> None:
+    rows = np.array([[0.9, 0.1, 0.0], [0.2, 0.3, 0.5], [0.0, 0.6, 0.4]])
+    columns = csr_array(rows.T) if sparse else rows.T.tolist()
+    found = MarkovChain.from_columns(columns).transition
+    assert (found.toarray() if sparse else found).tolist() == MarkovChain(rows).transition.tolist()
+    given = csr_array(rows.T) if sparse else rows.T
+    with pytest.raises(ValueError, match=r"its columns do, so pass P.T, or use .*from_columns"):
+        MarkovChain(given)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "match"),
+    [
+        (lambda: MarkovChain.from_counts([[1, 2], [0, 0]]), ValueError, "row 1 has none, so the"),
+        (lambda: MarkovChain.from_counts([[1, -2], [0, 1]]), ValueError, "must be at least 0: go"),
+        (lambda: MarkovChain.from_counts([[1, 2, 3]]), ValueError, "counts must have shape"),
+        (lambda: MarkovChain.from_counts([[1]], prior=-1), ValueError, r"prior must lie in \[0"),
+        (lambda: MarkovChain.from_counts([["a"]]), TypeError, "counts must hold real numbers"),
+        (lambda: MarkovChain([[1.0]], labels="ab"), ValueError, "labels must be 1 different ones"),
+        (lambda: MarkovChain(np.eye(2), labels="aa"), ValueError, "labels must be 2 different"),
+        (
+            lambda: MarkovChain(np.ma.array(np.eye(2))),
+            TypeError,
+            r"got MaskedArray; use .filled\(number\)",
+        ),
+        (lambda: MarkovChain([[0.5, 0.4], [0.5, 0.6001]]), ValueError, "divide by the sum if the"),
+    ],
+)
+def test_data_that_are_no_chain_are_refused(
+    make: Callable[[], object], error: type[Exception], match: str
+) -> None:
+    with pytest.raises(error, match=match):
+        make()

@@ -67,7 +67,8 @@ class Schedule:
     name : str
         The symbol, for error messages.
     rule : callable
-        Takes an int64 array of k, returns one number or an array of the same shape.
+        Takes an int64 array of k, returns one number or an array of the same shape. One that can
+        take only a single k (``lambda k: 1.0 if k == 1 else 0.5``) is asked for each.
 
     Raises
     ------
@@ -108,7 +109,12 @@ class Schedule:
     def __call__(self, k: ArrayLike) -> float | FloatArray:
         """Value at k."""
         index = check.integers("k", k, 1, "steps count from 1")
-        values = np.asarray(self._rule(index))
+        try:
+            values = np.asarray(self._rule(index))
+        except (TypeError, ValueError):  # a rule for one k, such as one with an `if`
+            if index.ndim == 0:
+                raise
+            values = np.array([self._rule(one) for one in index.flat]).reshape(index.shape)
         if values.dtype.kind not in "iuf":
             raise TypeError(
                 f"{self.name}(k) must give real numbers: got dtype {values.dtype}; mend the rule"

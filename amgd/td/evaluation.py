@@ -466,7 +466,7 @@ class TDProblem:
         return check.points("theta", theta, self.dim, "pass the weights of the features")
 
     def check_paths(self, states: ArrayLike) -> IntArray:
-        """Return `states` as an integer array (..., length + 1) of states of this chain."""
+        """Return `states` as an integer array (..., length + 1): paths that this chain can take."""
         cure = "pass what sample_episodes returns"
         paths = check.integers("states", states, 0, cure, self.n_states - 1)
         if paths.ndim == 0 or paths.shape[-1] < 2:
@@ -474,6 +474,20 @@ class TDProblem:
                 f"states must hold paths: got shape {paths.shape} (expected (..., length + 1), "
                 "length >= 1); pass what sample_episodes returns"
             )
+        transition = self.chain.transition
+        block = max(1, BLOCK // paths.shape[-1])
+        flat = paths.reshape(-1, paths.shape[-1])
+        for low in range(0, len(flat), block):
+            left, arrived = flat[low : low + block, :-1], flat[low : low + block, 1:]
+            taken = transition[left, arrived]
+            never = np.argwhere((taken.toarray() if hasattr(taken, "toarray") else taken) == 0)
+            if len(never):
+                row, time = never[0].tolist()
+                raise ValueError(
+                    f"states must be paths of the chain: one goes from {left[row, time]} to "
+                    f"{arrived[row, time]}, which has probability 0 (expected time along the last "
+                    f"axis of {paths.shape}); {cure}"
+                )
         return paths
 
 

@@ -364,3 +364,24 @@ def test_matched_refuses_what_is_not_of_algorithm_1() -> None:
         steps.matched(steps.theorem2(1.0, 1.0))
     with pytest.raises(TypeError, match="steps must be a StepSizes"):
         steps.matched("nesterov")  # type: ignore[arg-type]
+
+
+def _one_k(k: int) -> float:
+    return 1.0 if k == 1 else 0.5 / math.sqrt(k)
+
+
+def test_a_rule_for_one_k_works_where_one_for_arrays_does() -> None:
+    def for_arrays(k: Any) -> Any:
+        return np.where(np.asarray(k) == 1, 1.0, 0.5 / np.sqrt(k))
+
+    k = np.arange(1, 50)
+    for make in (lambda rule: steps.Schedule("gamma", rule), lambda rule: steps.sgd(rule).beta):
+        assert make(_one_k)(k).tolist() == make(for_arrays)(k).tolist()
+        assert make(_one_k)(k.reshape(7, 7)).shape == (7, 7)
+        assert make(_one_k)(3) == make(for_arrays)(3)
+
+    def fails(k: int) -> float:
+        raise ValueError(f"no value at {k}")
+
+    with pytest.raises(ValueError, match="no value at 1"):
+        steps.Schedule("gamma", fails)(k)

@@ -512,3 +512,19 @@ def test_bad_input_is_refused(call, error, text):
     problem = grid_problem()
     with pytest.raises(error, match=text):
         call(problem, draw(problem, 200))
+
+
+def test_paths_that_the_chain_cannot_take_are_refused() -> None:
+    grid = GridWorld(4, goal="absorbing")
+    problem = TDProblem.from_gridworld(grid, fourier_features(4), law="episode")
+    paths = problem.sample_episodes(5, rng=np.random.default_rng(0), replicates=3)
+    jump = paths.copy()
+    jump[2, 1, 4] = 15 if jump[2, 1, 3] in (0, 1, 4, 5) else 0
+    for wrong in (jump, paths.transpose(2, 1, 0)):
+        with pytest.raises(ValueError, match="which has probability 0"):
+            td0(problem, wrong, 0.1)
+        with pytest.raises(ValueError, match="which has probability 0"):
+            problem.sampled_sums(wrong)
+    one_k = td0(problem, paths, lambda k: 0.1 if k < 3 else 0.05)
+    many = td0(problem, paths, lambda k: np.where(k < 3, 0.1, 0.05))
+    assert one_k.theta.tolist() == many.theta.tolist()
