@@ -14,7 +14,7 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 # Programs that belong to the environment (jupyter, ruff, ...) are found without activating it.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help book test test-code test-notebooks test-book paper lab sync lint bench clean
+.PHONY: help book test test-code test-notebooks test-book paper lab sync lint bench dist clean
 .PHONY: course course-rates collect grade marks
 .DELETE_ON_ERROR:
 
@@ -26,6 +26,7 @@ help:
 	@echo "make sync   write notebooks/*.ipynb anew from their text in notebooks/src"
 	@echo "make lint   check format, style and types"
 	@echo "make bench  time the package against its peers"
+	@echo "make dist   build wheel and source distribution, and try both in a fresh environment"
 	@echo "make course write the coursework's notebooks anew from their text"
 	@echo "make collect FROM=export.zip SUBMISSIONS=folder ASSIGNMENT=1_slow_chains [ROSTER=roster.csv]"
 	@echo "make grade  grade a folder: make grade SUBMISSIONS=folder; then make marks SUBMISSIONS=folder"
@@ -77,6 +78,10 @@ lint: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m pytest benchmarks -p no:xdist -s
 
+# PYTHON=python3.13 tries them under that interpreter; wheel and source distribution stay in dist/.
+dist: $(INSTALLED)
+	$(BIN)/python tools/dist.py --python $(PYTHON) --out dist
+
 # Coursework; book/course_lecturers.md says how it works.
 course: $(INSTALLED)
 	$(BIN)/python -m tools.course.build
@@ -93,4 +98,4 @@ grade marks: $(INSTALLED)
 	$(BIN)/python -m tools.course.$@ "$(SUBMISSIONS)" $(GRADE_OPTIONS)
 
 clean:
-	rm -rf .venv _build _run .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf .venv _build _run dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -17,6 +17,7 @@ LAYERS = [
     "errors",
     "_checks",
     "_imports",
+    "_command",
     "statistics",
     "markov",
     "descent",
@@ -65,6 +66,25 @@ for name in {MODULES}:
         if not module.startswith("amgd.experiments."):
             assert f"{'.'.join(module.split('.')[:2])} needs PyTorch" in words
             assert 'pip install "amgd[torch]"' in words
+
+
+def test_the_command_says_which_extra_brings_it() -> None:
+    code = """
+import sys
+sys.modules["typer"] = None
+from amgd._command import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"amgd {amgd.__version__}: the command needs typer, which is not installed; "
+        'run: pip install "amgd[experiments]"\n'
+    )
+
+
+def test_the_package_is_typed() -> None:
+    assert (ROOT / "py.typed").exists()
 
 
 def test_the_api_page_has_the_order_of_the_layers() -> None:

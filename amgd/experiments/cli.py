@@ -13,6 +13,7 @@ command.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import re
@@ -311,6 +312,13 @@ def _own(name: str, preset: Preset | None) -> bool:
     return True
 
 
+def _text(path: Path) -> str:
+    """Read a file as editors write it, also with the marks that those of Windows put first."""
+    content = path.read_bytes()
+    marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return content.decode("utf-16" if marked else "utf-8-sig")
+
+
 def _specifications(name: str, preset: Preset | None, others: str = "") -> dict[str, Any]:
     """Return the specifications that a name stands for, by the name of their record.
 
@@ -321,7 +329,7 @@ def _specifications(name: str, preset: Preset | None, others: str = "") -> dict[
 
     if _own(name, preset):
         try:
-            return {Path(name).stem: from_toml(Path(name).read_text(encoding="utf8"))}
+            return {Path(name).stem: from_toml(_text(Path(name)))}
         except (ValueError, TypeError) as error:
             raise ValueError(f"{name}: {error}") from error
     found = _experiments(name)

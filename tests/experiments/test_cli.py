@@ -5,13 +5,11 @@ import hashlib
 import importlib
 import json
 import os
-import pty
 import re
 import shutil
 import signal
 import subprocess
 import sys
-import termios
 import time
 import tomllib
 from pathlib import Path
@@ -504,6 +502,7 @@ def all_of(terminal):
 
 
 def test_a_terminal_shows_a_bar(tmp_path):
+    pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")  # not on Windows
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 120))
     options = ["--preset", "smoke", "--jobs", "1", "--out", str(tmp_path)]
@@ -580,6 +579,7 @@ def test_a_bar_on_a_narrow_terminal_has_what_fits(tmp_path, columns, line):
     spec = named("figure1-grid10", "smoke")
     Record.create(tmp_path, spec).add("plain", 0, {"episode": np.arange(5)}, 1.0)
     plan = progress.planned_rows(spec, ["plain"], [0, 1, 2])
+    pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, columns))
     with (
@@ -986,3 +986,11 @@ def test_make_paper_runs_every_experiment():
     names, out = line.split(" --out ")
     assert {one for name in names.split() for one in matching(name)} == set(EXPERIMENTS)
     assert out == "book/results"
+
+
+@pytest.mark.parametrize("encoding", ["utf8", "utf-8-sig", "utf-16"])
+def test_a_specification_as_editors_of_windows_write_it(tmp_path, monkeypatch, encoding):
+    path = tmp_path / "own.toml"
+    path.write_bytes('kind = "gridworld"\r\nn = 5\r\nepisodes = 20\r\n'.encode(encoding))
+    (spec,) = cli._specifications(str(path), None).values()
+    assert (spec.n, spec.episodes) == (5, 20)

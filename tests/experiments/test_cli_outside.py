@@ -4,7 +4,6 @@ import ast
 import hashlib
 import json
 import os
-import pty
 import re
 import shlex
 import shutil
@@ -243,7 +242,7 @@ def test_ctrl_c_on_a_terminal(tmp_path, presses):
     """It reaches the workers too; pressed again, it ends at once. Nobody sees a traceback."""
     long = SMALL.replace("iterations = 12", "iterations = 100000")
     (tmp_path / "long.toml").write_text(long)
-    pid, terminal = pty.fork()
+    pid, terminal = pytest.importorskip("pty").fork()  # not on Windows
     if pid == 0:
         os.chdir(tmp_path)
         os.execvp(PROGRAM[0], [*PROGRAM, "run", "long.toml", "--jobs", "2",
