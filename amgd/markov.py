@@ -178,12 +178,14 @@ class MarkovChain:
         return cls(table / left[:, None], labels=labels)
 
     @classmethod
-    def from_columns(cls, matrix: Any, *, labels: Sequence[Any] | None = None) -> MarkovChain:
+    def from_columns(
+        cls, transition: ArrayLike | Any, *, labels: Sequence[Any] | None = None
+    ) -> MarkovChain:
         """Make the chain of a matrix whose columns are laws: column j is the law after state j.
 
         Parameters
         ----------
-        matrix : array_like or SciPy sparse matrix, shape (n, n)
+        transition : array_like or SciPy sparse matrix, shape (n, n)
         labels : sequence, optional
             As for the class.
 
@@ -197,7 +199,9 @@ class MarkovChain:
         >>> MarkovChain.from_columns([[0.9, 0.3], [0.1, 0.7]]).stationary
         array([0.75, 0.25])
         """
-        return cls(matrix.T if hasattr(matrix, "tocsr") else np.transpose(matrix), labels=labels)
+        sparse = hasattr(transition, "tocsr")
+        columns = transition.T if sparse else np.transpose(transition)
+        return cls(columns, labels=labels)
 
     def __repr__(self) -> str:
         """Tell the number of states.

@@ -97,6 +97,7 @@ def test_kinds_of_annotations(annotation, expected):
 SEVERAL_KINDS = {
     "beta": "a number where it must be constant, a function of k where it is a sequence",
     "gamma": "the same; and the paper's Corollary 1 calls its accuracy so",
+    "labels": "the class of each sample, or what the states are called",
     "k": "one number of steps where the answer is a vector",
     "episodes": "how many to draw, and the counts that a run has recorded",
     "frequency": "one for each axis, or one for all",

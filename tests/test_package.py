@@ -17,7 +17,6 @@ LAYERS = [
     "errors",
     "_checks",
     "_imports",
-    "_command",
     "statistics",
     "markov",
     "descent",
@@ -26,6 +25,7 @@ LAYERS = [
     "td",
     "reinforce",
     "experiments",
+    "_command",
 ]
 PAGE = (ROOT.parent / "book" / "api.md").read_text("utf8")
 MODULES = re.findall(r"^\.\. automodule:: (\S+)$", PAGE, re.M)
