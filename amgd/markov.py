@@ -199,9 +199,8 @@ class MarkovChain:
         >>> MarkovChain.from_columns([[0.9, 0.3], [0.1, 0.7]]).stationary
         array([0.75, 0.25])
         """
-        sparse = hasattr(transition, "tocsr")
-        columns = transition.T if sparse else np.transpose(transition)
-        return cls(columns, labels=labels)
+        given: Any = transition
+        return cls(given.T if hasattr(given, "tocsr") else np.transpose(given), labels=labels)
 
     def __repr__(self) -> str:
         """Tell the number of states.
