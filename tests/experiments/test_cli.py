@@ -80,10 +80,13 @@ def test_version():
     assert amgd("--version").out == f"amgd {__version__}\n"
 
 
-def test_entry_point_and_presets():
+def test_entry_point_and_presets(monkeypatch, capsys):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     module, name = project["scripts"]["amgd"].split(":")
-    assert getattr(importlib.import_module(module), name) is cli.app
+    monkeypatch.setattr(sys, "argv", ["amgd", "--version"])
+    with pytest.raises(SystemExit, match="0"):
+        getattr(importlib.import_module(module), name)()
+    assert capsys.readouterr().out == f"amgd {__version__}\n"
     assert tuple(cli.Preset) == PRESETS
 
 
