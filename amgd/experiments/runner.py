@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import socket
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -225,6 +226,8 @@ def _run_task(task: Task, folder: Path, here: Path, seconds: float, changed: str
     """Run a task; the caller says where its checkpoints are, and where perhaps its modules."""
     _stop_if_deserted()
     if _of_joblib():
+        # Ctrl-C on a terminal reaches workers too; it is the caller's, which then ends them.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         import torch  # noqa: F401  (joblib takes a later import for a leak, and ends the worker)
     with importable(here):
         checkpoints = Checkpoints(
