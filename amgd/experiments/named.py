@@ -122,34 +122,43 @@ WALKER = {"environment": "Walker2d-v5", "hidden": (32, 32), "iterations": 50, "l
 CHEETAH = {"environment": "HalfCheetah-v5", "hidden": (32, 32), "iterations": 50, "lr": 0.05}
 ANT = {"environment": "Ant-v5", "hidden": (128, 64, 32), "iterations": 50, "lr": 0.01}
 
-# Each method has as many tries, on a grid of half decades around where it is best.
+_RATES = (3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+
+
+def _grid(least: float, number: int = 7) -> tuple[float, ...]:
+    """Return rates in half decades."""
+    first = _RATES.index(least)
+    return _RATES[first : first + number]
+
+
+# Each method has as many tries, around where it is best.
 CARTPOLE_GRIDS = {
-    "tuned": (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
-    "tuned_accelerated": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
-    "tuned_matched": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
-    "tuned_momentum": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
-    "tuned_adam": (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
+    "tuned": _grid(0.1),
+    "tuned_accelerated": _grid(0.01),
+    "tuned_matched": _grid(0.01),
+    "tuned_momentum": _grid(0.01),
+    "tuned_adam": _grid(0.001),
 }
 ACROBOT_GRIDS = {
-    "tuned": (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0),
-    "tuned_accelerated": (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0),
-    "tuned_matched": (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0),
-    "tuned_momentum": (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0),
-    "tuned_adam": (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
+    "tuned": _grid(0.03),
+    "tuned_accelerated": _grid(0.003),
+    "tuned_matched": _grid(0.003),
+    "tuned_momentum": _grid(0.003),
+    "tuned_adam": _grid(0.001),
 }
 # From own starts three winners lay at the upper edge: as many rates, further up.
 ACROBOT_WIDE_GRIDS = {
-    "tuned": (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0),
-    "tuned_accelerated": (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
-    "tuned_matched": (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
-    "tuned_momentum": (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
-    "tuned_adam": (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0),
+    "tuned": _grid(1.0),
+    "tuned_accelerated": _grid(0.1),
+    "tuned_matched": _grid(0.1),
+    "tuned_momentum": _grid(0.1),
+    "tuned_adam": _grid(0.003),
 }
 SWIMMER_GRIDS = {
-    "tuned": (0.01, 0.03, 0.1, 0.3, 1.0),
-    "tuned_accelerated": (0.001, 0.003, 0.01, 0.03, 0.1),
-    "tuned_matched": (0.001, 0.003, 0.01, 0.03, 0.1),
-    "tuned_adam": (0.001, 0.003, 0.01, 0.03, 0.1),
+    "tuned": _grid(0.01, 5),
+    "tuned_accelerated": _grid(0.001, 5),
+    "tuned_matched": _grid(0.001, 5),
+    "tuned_adam": _grid(0.001, 5),
 }
 
 EXPERIMENTS: Mapping[str, Callable[[str], Experiment]] = {
@@ -159,19 +168,13 @@ EXPERIMENTS: Mapping[str, Callable[[str], Experiment]] = {
         preset,
         CARTPOLE,
         "A",
-        {
-            "tuned": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0),
-            "tuned_accelerated": (0.001, 0.003, 0.01, 0.03, 0.1, 0.3),
-        },
+        {"tuned": _grid(0.01, 6), "tuned_accelerated": _grid(0.001, 6)},
     ),
     "figure2-acrobot": lambda preset: _classic_control(
         preset,
         ACROBOT,
         "A",
-        {
-            "tuned": (0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
-            "tuned_accelerated": (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1),
-        },
+        {"tuned": _grid(0.003, 6), "tuned_accelerated": _grid(0.0003, 6)},
     ),
     "figure3-swimmer": lambda preset: _robot(preset, SWIMMER, "A"),
     "figure3-walker2d": lambda preset: _robot(preset, WALKER, "A"),
