@@ -37,19 +37,6 @@ ROBOT = replace(
 SPECS = {"grid world": GRID, "cartpole": CARTPOLE, "robot": ROBOT}
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """The record of each specification, made in one go."""
-    made = {}
-
-    def of(name):
-        if name not in made:
-            made[name] = record(SPECS[name], tmp_path_factory.mktemp("whole") / "r")
-        return made[name]
-
-    return of
-
-
 @pytest.fixture
 def copy(whole, tmp_path):
     """A copy of it that a test may change."""

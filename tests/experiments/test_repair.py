@@ -36,20 +36,6 @@ CARTPOLE = ReinforceSpec(
 SPECS = {"grid world": GRID, "cartpole": CARTPOLE}
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """The record of each specification, made in one go."""
-    made = {}
-
-    def of(name):
-        if name not in made:
-            made[name] = record(SPECS[name], tmp_path_factory.mktemp("whole") / "r")
-            (made[name].path / LOCK).unlink()
-        return made[name]
-
-    return of
-
-
 @pytest.fixture
 def copy(whole, tmp_path):
     return lambda name: shutil.copytree(whole(name).path, tmp_path / "copy")
