@@ -4,6 +4,7 @@ import os
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("nbgrader", reason="the coursework needs the extra 'teach'")
@@ -110,6 +111,20 @@ def test_no_path_leads_out_of_the_folder(tmp_path, course, name) -> None:
     collect(source, tmp_path / "place" / "in", "1_small", None, course)
     outside = [p for p in tmp_path.rglob("*.ipynb") if tmp_path / "place" / "in" not in p.parents]
     assert outside == []
+
+
+@pytest.mark.parametrize("packed", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_file_costs_nobody_else(tmp_path, course, packed) -> None:
+    path = tmp_path / "export.zip"
+    noise = np.random.default_rng(0).bytes(2000)
+    with zipfile.ZipFile(path, "w", packed) as archive:
+        archive.writestr("ann/small.ipynb", noise)
+        archive.writestr("ben/small.ipynb", b"y")
+    raw = bytearray(path.read_bytes())
+    raw[60:200] = bytes(b ^ 255 for b in raw[60:200])
+    path.write_bytes(raw)
+    told = collect(path, tmp_path / "in", "1_small", None, course)
+    assert {r["id"]: r["state"] for r in told} == {"ann": "unreadable", "ben": "collected"}
 
 
 def test_what_cannot_be_read_is_told(tmp_path, course) -> None:

@@ -170,33 +170,27 @@ def collect(
             continue
         files = found.get(student, [])
         name = people.rows[student].get("name", "") if people else files[0].name
-        notebooks = sorted(
-            (f for f in files if f.path.endswith(".ipynb")), key=lambda f: later(f.path)
-        )
         target = submissions / student / assignment / names[assignment]
-        if not notebooks:
-            state = "unreadable" if files else "collected" if target.exists() else "missing"
-            told.append(row(student, name, assignment, state, files[0].path if files else ""))
-            continue
-        try:
-            put(submissions, target, notebooks[-1].read())
-        except (
-            OSError,
-            ValueError,
-            RuntimeError,
-            NotImplementedError,
-            zipfile.BadZipFile,
-        ) as error:
-            told.append(
-                row(student, name, assignment, "unreadable", f"{notebooks[-1].path}: {error}")
-            )
-            continue
-        state = "twice" if len(notebooks) > 1 else "collected"
-        told.append(row(student, name, assignment, state, notebooks[-1].path))
+        told.append(row(student, name, assignment, *take(submissions, target, files)))
     path = submissions / "collected.csv"
     others = [r for r in read_table(path) if r["assignment"] != assignment] if path.exists() else []
     write_table(path, COLUMNS, [*others, *told])
     return told
+
+
+def take(submissions: Path, target: Path, files: list[File]) -> tuple[str, str]:
+    """Put the last of a student's notebooks in its place; give state and file."""
+    notebooks = sorted((f for f in files if f.path.endswith(".ipynb")), key=lambda f: later(f.path))
+    if not notebooks:
+        if files:
+            return "unreadable", files[0].path
+        return "collected" if target.exists() else "missing", ""
+    last = notebooks[-1]
+    try:
+        put(submissions, target, last.read())
+    except Exception as error:  # an archive can be broken in as many ways as it can be packed
+        return "unreadable", f"{last.path}: {error}"
+    return "twice" if len(notebooks) > 1 else "collected", last.path
 
 
 def row(*values: str) -> dict[str, str]:
