@@ -25,6 +25,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from amgd.experiments.records import write_atomic
 from tools.course import apart, desk, marks, paper, similar
 from tools.course.build import (
     COURSE,
@@ -127,8 +128,8 @@ def grade(
         if (student, name) not in graded_now:
             state = result["state"].removesuffix(GONE) + GONE
             marks.save_result(out, student, name, result | {"state": state})
-    told = {a.name: compare(out, a, found) for a in handed_in}
-    (out / "results" / marks.ALIKE).write_text(json.dumps(told, indent=1) + "\n", "utf8")
+    alike = {a.name: compare(out, a, found) for a in handed_in}
+    write_atomic(out / "results" / marks.ALIKE, f"{json.dumps(alike, indent=1)}\n".encode())
     grades = marks.export(out, course)
     desk.write_pages(out, course, jobs)
     return grades

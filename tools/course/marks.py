@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from amgd.experiments.records import write_atomic
 from tools.course.build import COURSE, assignments, nbgrader_entry, settings, source_notebook
 from tools.course.submissions import is_written
 
@@ -93,9 +94,7 @@ def write_table(path: Path, columns: tuple[str, ...], rows: list[dict[str, Any]]
     writer = csv.DictWriter(text, columns)
     writer.writeheader()
     writer.writerows({k: harmless(v) for k, v in row.items()} for row in rows)
-    new = path.with_name(path.name + ".new")
-    new.write_text(text.getvalue(), "utf8", newline="")
-    new.replace(path)
+    write_atomic(path, text.getvalue().encode())
 
 
 def read_table(path: Path, columns: tuple[str, ...] = ()) -> list[Row]:
@@ -170,9 +169,7 @@ def save_result(out: Path, student: str, assignment: str, result: dict[str, Any]
     for cell, digest in old.get("answers", {}).items():
         earlier.setdefault(cell, set()).add(digest)
     result = result | {"earlier": {cell: sorted(digests) for cell, digests in earlier.items()}}
-    new = path.with_suffix(".new")
-    new.write_text(json.dumps(result, indent=1) + "\n", "utf8")
-    new.replace(path)
+    write_atomic(path, f"{json.dumps(result, indent=1)}\n".encode())
 
 
 def results(out: Path) -> dict[tuple[str, str], dict[str, Any]]:

@@ -55,6 +55,7 @@ from typing import Any
 
 import numpy as np
 
+from amgd.experiments.records import write_atomic
 from tools.course.build import (
     COURSE,
     YEAR,
@@ -299,7 +300,7 @@ def recorded() -> dict[str, Any]:
 def save(name: str, entry: dict[str, Any]) -> None:
     """Record the rates of an assignment."""
     rates = dict(sorted((recorded() | {name: entry}).items()))
-    RATES.write_text(json.dumps(rates, indent=1) + "\n", "utf8")
+    write_atomic(RATES, f"{json.dumps(rates, indent=1)}\n".encode())
 
 
 def once(assignment: Assignment, year: int) -> bool:
