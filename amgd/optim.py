@@ -508,9 +508,10 @@ class AMGD(torch.optim.Optimizer):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickled or loaded optimizer; options it lacks get their defaults."""
-        groups = [_backfilled(group) for group in state["param_groups"]]
-        changed = {"param_groups": groups, "defaults": _backfilled(state.get("defaults", {}))}
-        super().__setstate__({**state, **changed})
+        state = {**state, "param_groups": [_backfilled(group) for group in state["param_groups"]]}
+        if "defaults" in state:  # PyTorch loads a state dict without them: they stay as they are
+            state["defaults"] = _backfilled(state["defaults"])
+        super().__setstate__(state)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy or a pickle holds; refused inside `at`, where y is not at hand."""

@@ -304,15 +304,17 @@ def check_hooks(make: Make) -> None:
     same(whole.net, net)
 
 
+def go_late(run: Run, late: Tensor, first: int, last: int) -> None:
+    """Do updates of a network and of a parameter that came late."""
+    for k in range(first, last + 1):
+        run.optimizer.zero_grad()
+        loss(run.net, k).backward()
+        late.grad = late.detach() * torch.arange(1.0, 4.0)
+        run.optimizer.step()
+
+
 def check_late_group(make: Make) -> None:
     """A group that came late goes on from a file; the parameters of the first do not notice it."""
-
-    def go(run: Run, late: Tensor, first: int, last: int) -> None:
-        for k in range(first, last + 1):
-            run.optimizer.zero_grad()
-            loss(run.net, k).backward()
-            late.grad = late.detach() * torch.arange(1.0, 4.0)
-            run.optimizer.step()
 
     def fresh(alone: int) -> tuple[Run, Tensor]:
         run, late = Run.start(make).go(1, alone), torch.ones(3, requires_grad=True)
@@ -320,14 +322,29 @@ def check_late_group(make: Make) -> None:
         return run, late
 
     whole, stopped, went_on = fresh(3), fresh(3), fresh(0)
-    go(*whole, 4, END)
-    go(*stopped, 4, SAVED)
+    go_late(*whole, 4, END)
+    go_late(*stopped, 4, SAVED)
     by_file(stopped[0], went_on[0], Path())
     went_on[1].data.copy_(stopped[1].data)
-    go(*went_on, SAVED + 1, END)
+    go_late(*went_on, SAVED + 1, END)
     same(whole[0].net, went_on[0].net)
     assert torch.equal(whole[1], went_on[1])
     same(whole[0].net, Run.start(make).go(1, END).net)
+
+
+def check_group_after_a_load(make: Make, way: str, folder: Path) -> None:
+    """A group that is added after a break has the options of the optimizer all the same."""
+
+    def add(run: Run) -> Tensor:
+        late = torch.ones(3, requires_grad=True)
+        run.optimizer.add_param_group({"params": [late]})
+        go_late(run, late, SAVED + 1, END)
+        return late
+
+    whole, stopped = Run.start(make).go(1, SAVED), Run.start(make).go(1, SAVED)
+    went_on = WAYS[way](stopped, Run.start(make), folder)
+    assert torch.equal(add(whole), add(went_on))
+    same(whole.net, went_on.net)
 
 
 def check_functional_call(make: Make) -> None:

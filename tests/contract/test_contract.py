@@ -17,14 +17,17 @@ def test_the_table_has_every_scheduler_of_pytorch() -> None:
     assert set(lr_scheduler.__all__) - {"LRScheduler"} <= set(SCHEDULERS)
 
 
+@pytest.mark.parametrize("check", [contract.check_goes_on, contract.check_group_after_a_load])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_a_stopped_run_goes_on(name: str, way: str, tmp_path: Path) -> None:
+def test_a_stopped_run_goes_on(
+    name: str, way: str, check: contract.Callable[..., None], tmp_path: Path
+) -> None:
     if (name, way) == ("amgd matched", "by_pickle"):
         with pytest.raises(AttributeError, match="pickle local object"):  # its rules are closures
-            contract.check_goes_on(OPTIMIZERS[name], way, tmp_path)
+            check(OPTIMIZERS[name], way, tmp_path)
         return
-    contract.check_goes_on(OPTIMIZERS[name], way, tmp_path)
+    check(OPTIMIZERS[name], way, tmp_path)
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)

@@ -45,6 +45,12 @@ def no_entry_at_lr_0(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optim, "_pushes", lambda rule, k: False)
 
 
+def defaults_of_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loaded state, which has no defaults, takes the optimizer's schedule away."""
+    plain, lost = optim.AMGD.__setstate__, {"defaults": {"lr": contract.LR}}
+    monkeypatch.setattr(optim.AMGD, "__setstate__", lambda self, state: plain(self, lost | state))
+
+
 def copies_inside_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy that is made inside `at` holds the parameters of the block."""
     monkeypatch.setattr(optim.AMGD, "_refuse_away", lambda self, what: None)
@@ -71,6 +77,7 @@ def red(plant: Callable[..., None], options: dict[str, Any], check: str, *args: 
         red(no_entry_at_lr_0, {}, "check_goes_on", "by_distributed_checkpoint"),
         red(no_entry_at_lr_0, {}, "check_template_has_every_entry"),
         red(no_entry_at_lr_0, {}, "check_lost_entry"),
+        red(defaults_of_the_state, {"schedule": "sgd"}, "check_group_after_a_load", "by_file"),
         red(copies_inside_at, {}, "check_away", "x_bar", "by_file"),
         red(copies_inside_at, {}, "check_away", "x", "by_copy"),
         red(copies_inside_at, {}, "check_away", "x_bar", "by_pickle"),
@@ -86,7 +93,8 @@ def test_a_planted_fault_is_seen(
     tmp_path: Path,
 ) -> None:
     def run(folder: str) -> None:
-        where = (tmp_path / folder,) if check == "check_goes_on" else ()
+        stops = check in ("check_goes_on", "check_group_after_a_load")
+        where = (tmp_path / folder,) if stops else ()
         make = partial(contract.AMGD, lr=contract.LR, **options)
         getattr(contract, check)(make, *args[:1], *where, *args[1:])
 
