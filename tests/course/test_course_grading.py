@@ -286,6 +286,15 @@ CODE = {
 }
 
 
+def test_a_folder_without_assignments_is_refused(tmp_path) -> None:
+    assignment = make(tmp_path / "course")
+    path = hand_in(tmp_path / "in", "ann", assignment, answered(assignment))
+    path.rename(path.parent.parent / path.name)
+    path.parent.rmdir()
+    with pytest.raises(ValueError, match=r"holds a folder of an assignment \(1_small\): put"):
+        grade.grade(tmp_path / "in", tmp_path / "out", course=tmp_path / "course")
+
+
 def drop(content: dict, name: str) -> None:
     content["cells"] = [c for c in content["cells"] if c["id"] != name]
 

@@ -88,9 +88,13 @@ def grade(
     for name in others:
         print(f"left out, not a student's folder: {name!r}")
     old = marks.results(out)
-    handed_in = [
-        a for a in assignments(course) if any((f / a.name).exists() for f in found.values())
-    ]
+    every = assignments(course)
+    handed_in = [a for a in every if any((f / a.name).exists() for f in found.values())]
+    if not handed_in and not old:
+        raise ValueError(
+            f"no student's folder in {submissions} holds a folder of an assignment "
+            f"({', '.join(a.name for a in every)}): put notebooks there, or let make collect do it"
+        )
     with apart.workplace() as place:
         papers = {a: _paper(place, a, told["year"]) for a in handed_in}
 
