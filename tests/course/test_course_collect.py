@@ -12,7 +12,7 @@ pytest.importorskip("resource", reason="grading needs process limits (Linux, mac
 
 import small_course
 
-from tools.course import marks
+from tools.course import grade, marks
 from tools.course.collect import collect
 
 ROSTER = """id;name;number
@@ -158,6 +158,16 @@ def test_bad_input_is_refused(tmp_path, course, roster, assignment, says) -> Non
     path = tmp_path / "roster.csv" if roster else None
     with pytest.raises(ValueError, match=says):
         collect(source, tmp_path / "in", assignment, path, course)
+
+
+def test_grading_reads_a_roster_as_collecting_does(tmp_path) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_text("id;name\n u1;A\nu2 ;B\n")
+    (tmp_path / "u1").mkdir()
+    assert list(grade.students(tmp_path)[0]) == ["u1", "u2"]
+    roster.write_text("id;name\n../u1;A\n")
+    with pytest.raises(ValueError, match=r"roster: ids must .* got \['\.\./u1'\]"):
+        grade.students(tmp_path)
 
 
 def test_what_is_no_export_is_refused(tmp_path, course) -> None:

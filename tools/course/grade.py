@@ -36,6 +36,7 @@ from tools.course.build import (
     source_notebook,
     written,
 )
+from tools.course.collect import Roster
 from tools.course.sandbox import FULL, START_SECONDS, Limits, isolation
 from tools.course.submissions import Finding, find_notebook, identity, shown
 
@@ -45,8 +46,9 @@ GONE = ", no folder"  # of a result whose submission is not among those that are
 
 def students(submissions: Path) -> tuple[dict[str, Path], list[str]]:
     """Folder of each student by id, and what lies beside the folders."""
-    listed = [*read_list(submissions, "roster.csv"), *read_list(submissions, "collected.csv")]
-    found = {row["id"]: submissions / row["id"] for row in listed}
+    on_roster = Roster(read_list(submissions, "roster.csv")).rows
+    listed = [*on_roster, *(row["id"] for row in read_list(submissions, "collected.csv"))]
+    found = {student: submissions / student for student in listed}
     others = []
     for path in sorted(submissions.iterdir()):
         if path.name.startswith(".") or path.name in ("roster.csv", "collected.csv"):
