@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -53,8 +54,9 @@ def environment(folder: Path, python: str) -> Path:
     return folder / ("Scripts" if os.name == "nt" else "bin")
 
 
-def build(folder: Path, out: Path) -> tuple[Path, Path]:
-    """Return the paths of wheel and source distribution."""
+def build(folder: Path) -> tuple[Path, Path]:
+    """Return the paths of wheel and source distribution, alone in a new folder."""
+    out = folder / "dist"
     programs = environment(folder / "build", sys.executable)
     install(programs, "hatchling")
     run(programs / "python", "-m", "hatchling", "build", "-d", out, cwd=ROOT)
@@ -95,13 +97,16 @@ def main() -> None:
     """Build, then use."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--python", default=sys.executable, help="interpreter of the user")
-    parser.add_argument("--out", type=Path, help="where wheel and source distribution stay")
+    parser.add_argument("--out", type=Path, help="where they stay if they work")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        out = (options.out or folder / "dist").absolute()
-        wheel, source = build(folder, out)
+        wheel, source = build(folder)
         use(folder, options.python, wheel, source)
+        if options.out:
+            options.out.mkdir(parents=True, exist_ok=True)
+            for made in (wheel, source):
+                shutil.copy(made, options.out)
         print(f"{wheel.name} and {source.name} work")
 
 
