@@ -266,9 +266,7 @@ def scores(
     found = {}
     for cell, item in known.items():
         own = (student, assignment, cell)
-        given = [m for m in marks if key(m) == own]
         answer = result.get("answers", {}).get(cell)
-        read = [m for m in given if m["answer"] == answer]
         if own in instead:
             row = instead[own]
             found[cell] = Score(number(row["points"]), comment=row["reason"])
@@ -276,11 +274,16 @@ def scores(
             found[cell] = Score(result.get("tests", {}).get(cell, 0.0))
         elif answer is None:
             found[cell] = Score(0.0)
-        elif read:
-            found[cell] = Score(number(read[-1]["points"]), comment=read[-1]["comment"])
         else:
-            found[cell] = Score(0.0, waits=True, before=given[-1]["points"] if given else "")
+            found[cell] = _marked(answer, [m for m in marks if key(m) == own])
     return found
+
+
+def _marked(answer: str, given: list[Row]) -> Score:
+    """What a written answer has by the marks of its cell, the oldest first."""
+    if read := [m for m in given if m["answer"] == answer]:
+        return Score(number(read[-1]["points"]), comment=read[-1]["comment"])
+    return Score(0.0, waits=True, before=given[-1]["points"] if given else "")
 
 
 def total(
@@ -303,6 +306,7 @@ def export(out: Path, course: Path = COURSE) -> list[dict[str, Any]]:
     Points that stand in to_grade.csv and have not been entered yet stay in it.
     """
     known, marks, instead = items(course), ledger(out), overrides(out, course)
+    share = settings(course)["pass_share"]
     path = out / "to_grade.csv"
     typed = {(*key(r), r.get("answer", "")): r for r in read_table(path)} if path.exists() else {}
     grades, waiting, review = [], [], []
@@ -311,7 +315,7 @@ def export(out: Path, course: Path = COURSE) -> list[dict[str, Any]]:
         if cells is None:
             continue
         found = scores(student, assignment, result, cells, marks, instead)
-        sums = total(found, cells, settings(course)["pass_share"])
+        sums = total(found, cells, share)
         grades.append(
             {"student": student, "assignment": assignment, "state": result["state"]} | sums
         )
@@ -321,24 +325,13 @@ def export(out: Path, course: Path = COURSE) -> list[dict[str, Any]]:
             answer = result.get("answers", {}).get(cell)
             if answer is None or not cells[cell].written or (student, assignment, cell) in instead:
                 continue
-            state = "waits" if score.waits else "marked"
-            if score.before:
-                state = f"changed since a mark of {score.before}"
-            points = "" if score.waits else f"{score.points:g}"
-            row = typed.get((student, assignment, cell, answer), {})
+            of, points = f"{cells[cell].points:g}", f"{score.points:g}"
+            comment, state = score.comment, "marked"
             if score.waits:
-                points = row.get("points", "")
-            comment = row.get("comment", "") if score.waits else score.comment
-            told = (
-                student,
-                assignment,
-                cell,
-                f"{cells[cell].points:g}",
-                points,
-                comment,
-                state,
-                answer,
-            )
+                row = typed.get((student, assignment, cell, answer), {})
+                points, comment = row.get("points", ""), row.get("comment", "")
+                state = f"changed since a mark of {score.before}" if score.before else "waits"
+            told = (student, assignment, cell, of, points, comment, state, answer)
             waiting.append(dict(zip(TO_GRADE, told, strict=True)))
     path_alike = out / "results" / ALIKE
     alike = json.loads(path_alike.read_text("utf8")) if path_alike.exists() else {}
