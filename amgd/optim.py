@@ -496,9 +496,8 @@ class AMGD(torch.optim.Optimizer):
             options = {**self.defaults, **param_group}
             _check_options(options)
             _to_floats(param_group)
-            if "momentum" in self.defaults and _method(options) == _method(
-                {"schedule": "nesterov"}
-            ):
+            lacks_momentum = options["schedule"] == "nesterov" and options.get("momentum") is None
+            if "momentum" in self.defaults and lacks_momentum:
                 raise ValueError(
                     "momentum must be a number in each group with schedule 'nesterov' if the "
                     "optimizer has one, which its schedulers set: got None; leave out the "

@@ -1171,6 +1171,23 @@ def test_bad_option_is_refused(options: dict[str, Any], error: type[Exception], 
     assert len(opt.param_groups) == 1
 
 
+def test_a_group_without_the_momentum_of_the_optimizer_is_refused() -> None:
+    """The group would be Nesterov's method until a scheduler gives it constant momentum."""
+    groups: list[dict[str, Any]] = [
+        {"params": [start()], "momentum": None},
+        {"params": [start()], "momentum": None, "schedule": "nesterov"},
+    ]
+    for group in groups:
+        with pytest.raises(ValueError, match="a number in each group with schedule 'nesterov'"):
+            AMGD([group], LR, momentum=0.9)
+        opt = AMGD([start()], LR, momentum=0.9)
+        with pytest.raises(ValueError, match="leave out the optimizer's, and give it to"):
+            opt.add_param_group(group)
+        assert len(opt.param_groups) == 1
+    cured = AMGD([groups[0], {"params": [start()], "momentum": 0.9}], LR)
+    assert [group.get("momentum") for group in cured.param_groups] == [None, 0.9]
+
+
 def test_steps_of_algorithm_2_by_the_callable_of_the_message() -> None:
     """For mu = 0, Algorithm 2 with weights alpha and steps gamma is beta_k = alpha_k gamma_k."""
     sizes = steps.theorem2(1.0, 0.5)
