@@ -95,7 +95,7 @@ def test_copies_inside_at(sequence: str, way: str) -> None:
     contract.check_away(OPTIMIZERS["amgd nesterov"], sequence, way)
 
 
-@pytest.mark.parametrize("name", AMGDS)
+@pytest.mark.parametrize("name", sorted(set(AMGDS) - {"amgd sgd", "amgd matched"}))  # without e
 def test_a_state_without_an_entry(name: str) -> None:
     contract.check_lost_entry(OPTIMIZERS[name])
 
