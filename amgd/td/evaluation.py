@@ -35,7 +35,7 @@ from amgd.td.gridworld import GridWorld, frozen
 
 __all__ = ["TDDescent", "TDProblem", "product_basis_spectrum"]
 
-BLOCK = 1 << 20  # numbers in a working array of `sampled_sums`
+BLOCK = 1 << 20  # numbers in a working array of `sampled_sums` and `check_paths`
 
 
 class TDProblem:
@@ -474,15 +474,16 @@ class TDProblem:
                 f"states must hold paths: got shape {paths.shape} (expected (..., length + 1), "
                 "length >= 1); pass what sample_episodes returns"
             )
-        transition = self.chain.transition
+        n = self.n_states
         block = max(1, BLOCK // paths.shape[-1])
         flat = paths.reshape(-1, paths.shape[-1])
         for low in range(0, len(flat), block):
             left, arrived = flat[low : low + block, :-1], flat[low : low + block, 1:]
-            taken = transition[left, arrived]
-            never = np.argwhere((taken.toarray() if hasattr(taken, "toarray") else taken) == 0)
+            moves = n * left + arrived
+            kinds = _distinct(moves, n * n)  # each is looked up once, however often it is made
+            never = kinds[self.transition[kinds // n, kinds % n] == 0]
             if len(never):
-                row, time = never[0].tolist()
+                row, time = np.argwhere(np.isin(moves, never))[0].tolist()
                 raise ValueError(
                     f"states must be paths of the chain: one goes from {left[row, time]} to "
                     f"{arrived[row, time]}, which has probability 0 (expected time along the last "
@@ -594,6 +595,15 @@ def product_basis_spectrum(n: int, order: int, discount: float) -> FloatArray:
     norm = np.where(frequency > 0, 0.5, 1.0)
     walk = (cosine[:, None] + cosine[None, :]) / 2.0
     return np.asarray(np.outer(norm, norm) * (1.0 - discount * walk))
+
+
+def _distinct(numbers: IntArray, top: int) -> IntArray:
+    """Return the different entries of `numbers`, which lie in 0..top - 1, in order."""
+    if top > 16 * numbers.size:
+        return np.unique(numbers)
+    seen = np.zeros(top, dtype=bool)  # many times faster than sorting
+    seen[numbers] = True
+    return np.flatnonzero(seen)
 
 
 def _mask(states: ArrayLike, n_states: int) -> NDArray[np.bool_]:

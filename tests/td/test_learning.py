@@ -520,7 +520,7 @@ def test_paths_that_the_chain_cannot_take_are_refused() -> None:
     paths = problem.sample_episodes(5, rng=np.random.default_rng(0), replicates=3)
     jump = paths.copy()
     jump[2, 1, 4] = 15 if jump[2, 1, 3] in (0, 1, 4, 5) else 0
-    for wrong in (jump, paths.transpose(2, 1, 0)):
+    for wrong in (jump, jump[2:3, 1:2, 3:5], paths.transpose(2, 1, 0)):
         with pytest.raises(ValueError, match="which has probability 0"):
             td0(problem, wrong, 0.1)
         with pytest.raises(ValueError, match="which has probability 0"):
