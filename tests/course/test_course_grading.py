@@ -171,7 +171,7 @@ def test_feedback_shows_results_and_no_hidden_test(graded) -> None:
 @pytest.mark.parametrize("assignment", build.assignments(), ids=lambda a: a.name)
 def test_every_reference_passes_where_tests_run_apart(assignment) -> None:
     """What passes in one process passes when answers come from another; pictures are left out."""
-    source = build.source_notebook(assignment.text.read_text("utf8"), build.settings()["year"])
+    source = assignment.read()
     own = Paper(source, build.release_notebook(source))
     submitted = answered(assignment)
     submitted.cells = [c for c in submitted.cells if SKIP not in c.metadata.get("tags", [])]
@@ -585,7 +585,7 @@ def test_an_empty_answer_waits_for_nobody(outcome) -> None:
 def test_feedback_carries_no_script_of_a_student(attacked) -> None:
     page = (attacked / "out" / "feedback" / "script" / "1_small" / "small.html").read_text("utf8")
     assert loads(page) == ["../../mathjax.js"]
-    body = page.partition("</head>")[2]  # the head holds the styles of nbgrader
+    body = page.partition("</head>")[2]  # the head says what may be loaded
     assert not re.search(r"onerror|onload|javascript:|@import|evil\.example", body)
     assert "<script>alert" not in page
     assert "expected_by_the_hidden_test" not in page

@@ -12,6 +12,7 @@ pytest.importorskip("nbgrader", reason="the coursework needs the extra 'teach'")
 import small_course
 
 from tools.course import adversary, build, rates, similar
+from tools.course.submissions import is_hidden, is_test
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = build.assignments()
@@ -33,7 +34,7 @@ def assignment(request) -> build.Assignment:
 
 @pytest.fixture
 def source(assignment) -> nbformat.NotebookNode:
-    return build.source_notebook(assignment.text.read_text("utf8"), YEAR)
+    return assignment.read()
 
 
 @pytest.fixture
@@ -43,14 +44,6 @@ def release(source) -> nbformat.NotebookNode:
 
 def entry(cell) -> dict:
     return build.nbgrader_entry(cell)
-
-
-def is_test(cell) -> bool:
-    return bool(entry(cell).get("grade")) and not entry(cell).get("solution")
-
-
-def is_hidden(cell) -> bool:
-    return "BEGIN HIDDEN TESTS" in cell.source
 
 
 def secret_lines(cell) -> list[str]:
@@ -76,7 +69,7 @@ def test_notebooks_are_what_their_text_gives() -> None:
 
 
 def test_generation_is_deterministic(assignment, source) -> None:
-    again = build.source_notebook(assignment.text.read_text("utf8"), YEAR)
+    again = assignment.read()
     assert build.written(again) == build.written(source)
     assert build.written(build.release_notebook(again)) == build.written(
         build.release_notebook(source)
@@ -231,7 +224,7 @@ def planted(kind: str) -> list:
 
 @pytest.mark.parametrize(("assignment", "path"), planted("wrong") + planted("right"))
 def test_a_planted_solution_replaces_answers_only(assignment, path: Path) -> None:
-    source = build.source_notebook(assignment.text.read_text("utf8"), YEAR)
+    source = assignment.read()
     answers = {c.id: c.source for c in source.cells if entry(c).get("solution")}
     for cell, code in rates.read_planted(path).cells.items():
         assert cell in answers
@@ -304,13 +297,9 @@ def test_each_visible_test_names_three_mistakes(assignment, source) -> None:
 # ---------------------------------------------------------------- empty answers
 
 
-def test_no_empty_answer_passes_and_no_sequence_fails(assignment) -> None:
-    found = adversary.measure(assignment, YEAR)
-    hidden = [
-        c
-        for c in build.source_notebook(assignment.text.read_text("utf8"), YEAR).cells
-        if is_hidden(c)
-    ]
+def test_no_empty_answer_passes_and_no_sequence_fails(assignment, source) -> None:
+    found = adversary.measure(assignment)
+    hidden = [c for c in source.cells if is_hidden(c)]
     for kind, verdicts in found.items():
         told = verdicts["pass"] + verdicts["fail"]
         if kind != adversary.REPEATED:
@@ -322,7 +311,7 @@ def test_no_empty_answer_passes_and_no_sequence_fails(assignment) -> None:
 
 def test_the_adversary_finds_a_hole(tmp_path) -> None:
     """The small course compares without a look at shapes: answers without rows pass there."""
-    found = adversary.measure(small_course.make(tmp_path), 2030)
+    found = adversary.measure(small_course.make(tmp_path))
     passing = {k for k, v in found.items() if "s-double-hidden double" in v["pass"]}
     assert passing - set(adversary.EQUAL) == {"none of the right shape", "one axis too many"}
 
@@ -433,7 +422,7 @@ def test_a_rate_counts_what_fails(monkeypatch, tmp_path) -> None:
         again = rates.measure(small, years, 1, forged)
         kinds = [(k, n) for k in ("wrong", "right") for n in again[k]]
         new = {f"{k} {n}" for k, n in kinds if again[k][n] != forged[k][n]}
-        return new | {"reference" for _ in [0] if again["reference"] != forged["reference"]}
+        return new | ({"reference"} if again["reference"] != forged["reference"] else set())
 
     assert measured_again() == set()
     path.write_text(path.read_text().replace("return x", "return 3 * x"))

@@ -3,7 +3,7 @@
 Each function of the reference is wrapped: it computes the right answer and gives back something
 else in its place. A wrong kind must fail every hidden test that calls the function; an equal one,
 which holds the same values in another sequence, must pass them all.
-A class is wrapped through its lists: after each method every list that it holds is replaced.
+A class is wrapped through its lists: whichever list of an object a test reads is replaced.
 
     python -m tools.course.adversary        measure all, write adversary.json (some seconds)
 """
@@ -20,15 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from tools.course.build import (
-    COURSE,
-    Assignment,
-    assignments,
-    nbgrader_entry,
-    settings,
-    source_notebook,
-)
+from tools.course.build import COURSE, Assignment, assignments, nbgrader_entry
 from tools.course.rates import SKIP
+from tools.course.submissions import is_hidden
 from tools.course.tester import names_in
 
 TEST = "<hidden test>"
@@ -83,8 +77,6 @@ EQUAL: dict[str, Change] = {
     "parts in a list": lambda value: list(value) if isinstance(value, tuple) else value,
     "parts in a deque": lambda value: deque(value) if isinstance(value, tuple) else value,
 }
-
-
 REPEATED = "the answers of the visible test"
 
 
@@ -131,18 +123,18 @@ def passes(code: str, space: dict[str, Any]) -> bool:
     return True
 
 
-def measure(assignment: Assignment, year: int) -> dict[str, dict[str, list[str]]]:
+def measure(assignment: Assignment) -> dict[str, dict[str, list[str]]]:
     """Which hidden tests pass and which fail with each kind of answer, as "cell answer"."""
     space: dict[str, Any] = {"__name__": "__main__"}
     visible: dict[str, str] = {}
     hidden: dict[str, str] = {}
     answers: set[str] = set()
-    for cell in source_notebook(assignment.text.read_text("utf8"), year).cells:
+    for cell in assignment.read().cells:
         entry = nbgrader_entry(cell)
         if cell.cell_type != "code" or SKIP in cell.metadata.get("tags", []):
             continue
         if entry.get("grade"):
-            group = hidden if "### BEGIN HIDDEN TESTS" in cell.source else visible
+            group = hidden if is_hidden(cell) else visible
             group[entry["grade_id"]] = cell.source
             continue
         before = set(space)
@@ -180,8 +172,7 @@ def counts(found: dict[str, dict[str, list[str]]]) -> dict[str, dict[str, int]]:
 
 def main() -> None:
     """Record the table."""
-    year = settings()["year"]
-    table = {a.name: counts(measure(a, year)) for a in assignments()}
+    table = {a.name: counts(measure(a)) for a in assignments()}
     RECORD.write_text(json.dumps(table, indent=1) + "\n", "utf8")
 
 

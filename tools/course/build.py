@@ -90,6 +90,10 @@ class Assignment:
         """Planted right solutions, in other styles than the reference."""
         return sorted((self.course / "right" / self.name).glob("*.py"))
 
+    def read(self) -> NotebookNode:
+        """The source notebook that its text and the year of its course give."""
+        return source_notebook(self.text.read_text("utf8"), settings(self.course)["year"])
+
 
 def settings(course: Path = COURSE) -> dict[str, Any]:
     """Read ``course.toml``."""
@@ -175,10 +179,9 @@ def written(notebook: NotebookNode) -> str:
 
 def expected_files(course: Path = COURSE) -> dict[Path, str]:
     """Every generated notebook with what it must hold."""
-    year = settings(course)["year"]
     files = {}
     for assignment in assignments(course):
-        source = source_notebook(assignment.text.read_text("utf8"), year)
+        source = assignment.read()
         files[assignment.source] = written(source)
         files[assignment.release] = written(release_notebook(source))
     return files

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.course import apart, marks, pages
-from tools.course.build import COURSE, assignments, release_notebook, settings, source_notebook
+from tools.course.build import COURSE, assignments, release_notebook, settings
 
 SECONDS, GIGABYTES = 60, 4  # of one page
 MATHJAX_OPTIONS = {
@@ -30,12 +30,12 @@ SCRIPT = Path(__file__).with_name("desk.js").read_text("utf8")
 def write_pages(out: Path, course: Path = COURSE, jobs: int = 2) -> None:
     """Write the feedback of each student and the page to mark on."""
     known, ledger, instead = marks.items(course), marks.ledger(out), marks.overrides(out, course)
-    share, year = settings(course)["pass_share"], settings(course)["year"]
+    share = settings(course)["pass_share"]
     names, hidden = {}, {}
     for assignment in assignments(course):
-        source = source_notebook(assignment.text.read_text("utf8"), year)
+        release = release_notebook(assignment.read())
         names[assignment.name] = assignment.notebook
-        hidden[assignment.name] = {c.id: c.source for c in release_notebook(source).cells}
+        hidden[assignment.name] = {c.id: c.source for c in release.cells}
     write_mathjax(out / "feedback" / pages.MATHJAX)
 
     def one(entry: tuple[tuple[str, str], dict[str, Any]]) -> dict[tuple[str, str, str], str]:
@@ -131,7 +131,7 @@ def desk(
             )
             last = here
         field = f"data-row='{number}' data-column"
-        name = f"{html.escape(row['student'])}"
+        name = html.escape(row["student"])
         value, comment = html.escape(row["points"]), html.escape(row["comment"])
         parts.append(
             f"<div class='student'><h3>{name}</h3><p>{html.escape(row['state'])}</p>"

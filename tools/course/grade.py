@@ -33,7 +33,6 @@ from tools.course.build import (
     assignments,
     release_notebook,
     settings,
-    source_notebook,
     written,
 )
 from tools.course.collect import Roster
@@ -76,8 +75,7 @@ def grade(
     **limits_instead: float,
 ) -> list[dict[str, Any]]:
     """Grade all submissions; give the rows of grades.csv."""
-    told = settings(course)
-    limits = Limits(**told["limits"] | limits_instead)
+    limits = Limits(**settings(course)["limits"] | limits_instead)
     out.mkdir(parents=True, exist_ok=True, mode=0o700)
     marks.overrides(out, course)  # a wrong row is told before the work, not after it
     rows = marks.read_table(out / "to_grade.csv") if (out / "to_grade.csv").exists() else []
@@ -98,7 +96,7 @@ def grade(
             f"({', '.join(a.name for a in every)}): put notebooks there, or let make collect do it"
         )
     with apart.workplace() as place:
-        papers = {a: _paper(place, a, told["year"]) for a in handed_in}
+        papers = {a: _paper(place, a) for a in handed_in}
 
         def one(todo: tuple[int, tuple[str, Path, Assignment]]) -> None:
             slot, (student, folder, assignment) = todo
@@ -169,9 +167,9 @@ def compare(out: Path, assignment: Assignment, found: dict[str, Path]) -> dict[s
     return alike
 
 
-def _paper(place: Path, assignment: Assignment, year: int) -> tuple[str, str]:
+def _paper(place: Path, assignment: Assignment) -> tuple[str, str]:
     """Files of source and release for the processes that grade."""
-    source = source_notebook(assignment.text.read_text("utf8"), year)
+    source = assignment.read()
     paths = []
     for kind, notebook in (("source", source), ("release", release_notebook(source))):
         path = place / f"{assignment.name}.{kind}.ipynb"

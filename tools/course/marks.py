@@ -26,7 +26,7 @@ from typing import Any
 
 from amgd.experiments.records import write_atomic
 from tools.course.build import COURSE, assignments, nbgrader_entry, settings, source_notebook
-from tools.course.submissions import is_written
+from tools.course.submissions import is_hidden, is_written
 
 TO_GRADE = ("student", "assignment", "cell", "of", "points", "comment", "state", "answer")
 MARKS = ("student", "assignment", "cell", "points", "comment", "answer")
@@ -75,9 +75,8 @@ def _items(text: str, year: int) -> dict[str, Item]:
                 title = line
         entry = nbgrader_entry(cell)
         if entry.get("grade"):
-            hidden = "### BEGIN HIDDEN TESTS" in cell.source
             points = float(entry["points"])
-            cells[cell.id] = Item(points, is_written(cell), title, cell.source, hidden)
+            cells[cell.id] = Item(points, is_written(cell), title, cell.source, is_hidden(cell))
     return cells
 
 

@@ -16,14 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tools.course.build import (
-    COURSE,
-    Assignment,
-    assignments,
-    nbgrader_entry,
-    settings,
-    source_notebook,
-)
+from tools.course.build import COURSE, Assignment, assignments, nbgrader_entry
 from tools.course.rates import read_planted
 
 RUN = 5  # nodes
@@ -64,10 +57,9 @@ def resemblance(one: Shape, other: Shape) -> float:
 
 def public_answers(assignment: Assignment) -> dict[str, dict[str, str]]:
     """Solutions that stand in the repository: cells by the name of the solution."""
-    text, year = assignment.text.read_text("utf8"), settings(assignment.course)["year"]
     cells = {
         c.id: c.source
-        for c in source_notebook(text, year).cells
+        for c in assignment.read().cells
         if c.cell_type == "code" and nbgrader_entry(c).get("solution")
     }
     found = {"the model answer": cells}

@@ -207,6 +207,11 @@ def is_test(cell: NotebookNode) -> bool:
     return bool(entry.get("grade")) and not entry.get("solution")
 
 
+def is_hidden(cell: NotebookNode) -> bool:
+    """Whether a source cell holds tests that students do not get."""
+    return "BEGIN HIDDEN TESTS" in cell.source
+
+
 def is_written(cell: NotebookNode) -> bool:
     """Whether a person gives the points of a cell."""
     entry = nbgrader_entry(cell)
