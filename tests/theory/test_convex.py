@@ -84,8 +84,8 @@ def strong_constants(problem, x0):
     return {"mu": problem.mu, "L": problem.L, "r0": r0} | constants(problem)
 
 
-def random_instance(rng, strong=False):
-    _, chain = random_chain(rng)
+def random_instance(rng, strong=False, make_chain=lambda rng: random_chain(rng)[1]):
+    chain = make_chain(rng)
     problem = random_problem(rng, chain, strong)
     radius = problem.diameter / 2
     x0 = random_ball_point(rng, problem.dim, radius)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from enumeration import depth, random_chain, squared, tree
 from scipy.optimize import linprog
-from test_convex import constants, gaps, largest, random_ball_point, strong_constants
-from test_convex import random_problem as random_convex_problem
+from test_convex import constants, gaps, largest, random_instance, strong_constants
 from test_nonconvex import random_problem, random_start, random_steps
 
 from amgd.descent import bounds
@@ -107,60 +106,39 @@ def test_theorem_1_on_periodic_chains(rule, record):
     record(f"Theorem 1'', every irreducible chain, {rule}", worst)
 
 
-def random_instance(rng, kind, strong):
-    chain = CHAINS[kind](rng)
-    problem = random_convex_problem(rng, chain, strong)
-    x0 = random_ball_point(rng, problem.dim, problem.diameter / 2)
-    return chain, problem, x0, int(rng.integers(chain.n_states))
+def convex_claims(rng, problem, chain, x0, k):
+    """Steps, weight of the squared distance, and bound of what is claimed without mu."""
+    known = {"L": problem.L, "T": chain.poisson_mixing_centred} | constants(problem)
+    r0 = float(np.linalg.norm(x0 - problem.minimiser))
+    c = 10 ** rng.uniform(-2, 2) * (problem.sigma + 0.1) / problem.diameter
+    yield "Theorem 2'", theorem2(problem.L, c), 0.0, bounds.theorem2(k, r0=r0, c=c, **known)
+    if problem.L > 0:
+        yield "Proposition A", theorem2_printed(problem.L), 0.0, bounds.proposition_a(k, **known)
+
+
+def strong_claims(rng, problem, chain, x0, k):
+    known = strong_constants(problem, x0) | {"T": chain.poisson_mixing_centred}
+    mu = problem.mu
+    yield "Theorem 3'", theorem3(mu, problem.L), mu / 2, bounds.theorem3(k, **known)
+    yield "Proposition C", theorem3_printed(mu), 0.0, bounds.proposition_c(k, **known)
 
 
 @pytest.mark.theorem("prop-convex-irreducible")
 @pytest.mark.parametrize("kind", CHAINS)
-def test_convex_bounds_with_the_sharper_constant(kind, record):
-    rng = np.random.default_rng([903, len(kind)])
-    worst = {"Theorem 2'": 0.0, "Proposition A": 0.0}
+@pytest.mark.parametrize(
+    ("claims", "strong", "seed"), [(convex_claims, False, 903), (strong_claims, True, 904)]
+)
+def test_bounds_with_the_sharper_constant(claims, strong, seed, kind, record):
+    rng = np.random.default_rng([seed, len(kind)])
+    worst = {}
     for _ in range(60):
-        chain, problem, x0, xi0 = random_instance(rng, kind, strong=False)
-        n, T = depth(chain), chain.poisson_mixing_centred
-        k = np.arange(1, n + 1)
-        known = {"L": problem.L, "T": T} | constants(problem)
-        r0 = float(np.linalg.norm(x0 - problem.minimiser))
-        c = 10 ** rng.uniform(-2, 2) * (problem.sigma + 0.1) / problem.diameter
-        cases = {
-            "Theorem 2'": (theorem2(problem.L, c), bounds.theorem2(k, r0=r0, c=c, **known)),
-        }
-        if problem.L > 0:
-            bound = bounds.proposition_a(k, **known)
-            cases["Proposition A"] = theorem2_printed(problem.L), bound
-        for name, (steps, bound) in cases.items():
-            gap, _, floor = gaps(problem, chain, steps, x0, xi0, n)
-            assert np.all(gap <= bound * (1 + ROUNDING) + floor), (name, kind)
-            worst[name] = max(worst[name], largest(gap, bound, floor))
-    for name, ratio in worst.items():
-        record(f"{name} with T_P, {kind}", ratio)
-
-
-@pytest.mark.theorem("prop-convex-irreducible")
-@pytest.mark.parametrize("kind", CHAINS)
-def test_strongly_convex_bounds_with_the_sharper_constant(kind, record):
-    rng = np.random.default_rng([904, len(kind)])
-    worst = {"Theorem 3'": 0.0, "Proposition C": 0.0}
-    for _ in range(60):
-        chain, problem, x0, xi0 = random_instance(rng, kind, strong=True)
+        chain, problem, x0, xi0 = random_instance(rng, strong, CHAINS[kind])
         n = depth(chain)
-        k = np.arange(1, n + 1)
-        known = strong_constants(problem, x0) | {"T": chain.poisson_mixing_centred}
-        mu = problem.mu
-        gap, distance, floor = gaps(problem, chain, theorem3(mu, problem.L), x0, xi0, n)
-        bound = bounds.theorem3(k, **known)
-        assert np.all(gap + mu / 2 * distance <= bound * (1 + ROUNDING) + floor)
-        worst["Theorem 3'"] = max(
-            worst["Theorem 3'"], largest(gap + mu / 2 * distance, bound, floor)
-        )
-        gap, _, floor = gaps(problem, chain, theorem3_printed(mu), x0, xi0, n)
-        bound = bounds.proposition_c(k, **known)
-        assert np.all(gap <= bound * (1 + ROUNDING) + floor)
-        worst["Proposition C"] = max(worst["Proposition C"], largest(gap, bound, floor))
+        for name, steps, weight, bound in claims(rng, problem, chain, x0, np.arange(1, n + 1)):
+            gap, distance, floor = gaps(problem, chain, steps, x0, xi0, n)
+            measured = gap + weight * distance
+            assert np.all(measured <= bound * (1 + ROUNDING) + floor), (name, kind)
+            worst[name] = max(worst.get(name, 0.0), largest(measured, bound, floor))
     for name, ratio in worst.items():
         record(f"{name} with T_P, {kind}", ratio)
 
