@@ -88,6 +88,8 @@ course: $(INSTALLED)
 
 course-rates: $(INSTALLED)
 	$(BIN)/python -m tools.course.rates
+	$(BIN)/python -m tools.course.adversary
+	$(BIN)/python -m tools.course.similar
 
 collect: $(INSTALLED)
 	@test -n "$(FROM)" -a -n "$(SUBMISSIONS)" -a -n "$(ASSIGNMENT)" || { echo "Say from what, where and which: make collect FROM=export.zip SUBMISSIONS=folder ASSIGNMENT=1_slow_chains"; exit 2; }
