@@ -1,11 +1,13 @@
 """Grading: the whole round trip on assignment 1, and a small course under attack."""
 
+import json
 import os
 import re
 import sys
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("nbgrader", reason="the coursework needs the extra 'teach'")
@@ -236,8 +238,20 @@ picture = {"output_type": "display_data", "data": {"image/png": "A" * 10**6}, "m
 wire.send = lambda s, m: send(s, dict(m, outputs=[picture] * 40) if "outputs" in m else m)
 total = 3
 """
+NAMES_FILES = """
+import sys, traceback, warnings
+warnings.warn_explicit("old", UserWarning, np.__file__, 1)
+print(json.__file__ if (json := __import__("json")) else 0)
+try:
+    np.linalg.inv(np.zeros((2, 2)))
+except np.linalg.LinAlgError:
+    traceback.print_exc()
+    traceback.print_stack()
+from numpy import no_such_name
+"""
 # student: answers that differ from right ones, points by tests, findings
 CODE = {
+    "names-files": ({"s-total": NAMES_FILES}, 9, set()),
     "pictures": ({"s-total": PICTURES}, None, None),
     "patched-wire": ({"s-total": PATCHED}, 10, set()),
     "half-characters": ({"s-total": "print('\\ud83d'); raise ValueError('\\ud83d')"}, 9, set()),
@@ -589,6 +603,17 @@ def test_feedback_carries_no_script_of_a_student(attacked) -> None:
     assert not re.search(r"onerror|onload|javascript:|@import|evil\.example", body)
     assert "<script>alert" not in page
     assert "expected_by_the_hidden_test" not in page
+
+
+def test_feedback_names_no_place_of_this_machine(attacked) -> None:
+    """Not in the traceback of a library, of IPython or of the worker, nor in a warning."""
+    page = (attacked / "out" / "feedback" / "names-files" / "1_small" / "small.html").read_text()
+    for shown in ("numpy/linalg", "IPython/core", "json/__init__.py", "worker.py", "no_such_name"):
+        assert shown in page
+    assert "numpy/__init__.py:1: UserWarning" in page
+    for place in (build.ROOT, np.__path__[0].removesuffix("/numpy"), json.__path__[0][:-5]):
+        for path in (attacked / "out" / "feedback").rglob("*.html"):
+            assert str(place) not in path.read_text("utf8"), path
 
 
 def test_large_outputs_are_cut(attacked) -> None:

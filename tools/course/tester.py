@@ -15,7 +15,9 @@ import builtins
 import contextlib
 import io
 import operator
+import os
 import symtable
+import sysconfig
 import time
 import warnings
 from pathlib import Path
@@ -25,7 +27,7 @@ import cloudpickle
 import numpy as np
 
 from tools.course import wire
-from tools.course.sandbox import START_SECONDS, Limits, Sandbox
+from tools.course.sandbox import INSIDE, ROOT, START_SECONDS, Limits, Sandbox
 from tools.course.submissions import clean
 
 Json = dict[str, Any]
@@ -34,6 +36,9 @@ RESTARTS = 20  # of a worker that was killed or has crashed
 SHOWN = ("text/plain", "image/png")  # kinds of output that are kept
 PICTURE_LIMIT = 2_000_000  # characters of one picture
 SPAWN_LIMIT = 100_000  # children of one generator that a later call knows of
+# Where files lie that a traceback or a warning may name, the inner ones first.
+PLACES = {sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")}
+FOLDERS = sorted(PLACES | {str(ROOT), INSIDE}, key=len, reverse=True)
 GRACE = 5  # seconds between the worker's own alarm and its end
 
 
@@ -221,8 +226,15 @@ def _exception(told: Any) -> Exception:
         return RuntimeError(message)
 
 
+def placeless(text: str) -> str:
+    """Text for a page: files of Python and of the course are named without where they lie."""
+    for folder in FOLDERS:
+        text = text.replace(f"{folder}{os.sep}", "")
+    return clean(text)
+
+
 def _error(kind: str, message: str, trace: str = "") -> Json:
-    kind, message, trace = clean(kind), clean(message), clean(trace)
+    kind, message, trace = map(placeless, (kind, message, trace))
     lines = (trace or f"{kind}: {message}")[-5000:].splitlines()
     return {"output_type": "error", "ename": kind, "evalue": message[:2000], "traceback": lines}
 
@@ -231,14 +243,14 @@ def _outputs(answer: dict[str, Any]) -> list[Json]:
     """Outputs of a student's cell: text and pictures, whatever the worker claims they are."""
     outputs: list[Json] = []
     told_outputs = answer.get("outputs")
-    for told in told_outputs[:60] if isinstance(told_outputs, list) else []:
+    for output in told_outputs[:60] if isinstance(told_outputs, list) else []:
         try:
-            if told["output_type"] == "stream":
-                text = clean(str(told["text"])[:20_000])
+            if output["output_type"] == "stream":
+                text = placeless(str(output["text"])[:20_000])
                 outputs.append({"output_type": "stream", "name": "stdout", "text": text})
             else:
-                shown = {k: str(v) for k, v in told["data"].items() if k in SHOWN}
-                data = {k: clean(v) for k, v in shown.items() if len(v) <= PICTURE_LIMIT}
+                shown = {k: str(v) for k, v in output["data"].items() if k in SHOWN}
+                data = {k: placeless(v) for k, v in shown.items() if len(v) <= PICTURE_LIMIT}
                 base64.b64decode(data.get("image/png", ""), validate=False)
                 outputs.append({"output_type": "display_data", "data": data, "metadata": {}})
         except (KeyError, TypeError, ValueError, AttributeError):
