@@ -173,7 +173,6 @@ def test_what_decides_no_bits_may_change(whole, copy, monkeypatch, name, first, 
 )  # fmt: skip
 def test_other_runs_are_refused_by_what_differs(copy, name, then, words):
     path = copy(name)
-    (path / ".lock").unlink()
     before = files(path)
     for look in (lambda: record(then, path), lambda: Record(path, then)):
         with pytest.raises(RecordError, match=rf"another specification: .*{words}.*another name"):
