@@ -721,15 +721,17 @@ def theorem1_lag(
 
 
 def lemma2_excess(k: ArrayLike, *, steps: StepSizes) -> Any:
-    """Lemma 2': the weight e_k of ||x_{k-1} - z||^2 / 2, zero where the paper's condition holds.
+    """Lemma 2': the excess eps_k, zero where the paper's condition holds.
+
+    It is the weight of ||x_{k-1} - z||^2 / 2 in the bound.
 
     Formula::
 
-        e_1 = 1 / gamma_1
-        e_k = max(0, alpha_k / (gamma_k Gamma_k)
+        eps_1 = 1 / gamma_1
+        eps_k = max(0, alpha_k / (gamma_k Gamma_k)
                      - alpha_{k-1} (1 + mu gamma_{k-1}) / (gamma_{k-1} Gamma_{k-1})),  k >= 2
 
-    A positive e_k with k >= 2 means that the steps violate the hypothesis of the printed Lemma 2
+    A positive eps_k with k >= 2 means that the steps violate the hypothesis of the printed Lemma 2
     at k. Where the two terms are equal the difference keeps a rounding error of about
     1e-16 k / gamma_k. Book: :prf:ref:`lem-2`.
 

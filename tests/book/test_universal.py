@@ -39,7 +39,6 @@ EVIDENCE = {
         "(c) We do not know;": OPEN,
     },
     "05": {
-        "the other nearly always does": SET_UP,
         "never enters the method": "alg-amgd-convex",
         "and always $|\\E": "lem-lag",
         "the projection never acts": "prop-b",
