@@ -53,9 +53,11 @@ from amgd._checks import FloatArray, IntArray
 
 __all__ = [
     "MarkovChain",
+    "cyclic",
     "de_bruijn",
     "iid",
     "lazy_cycle",
+    "reshuffled",
     "sticky",
     "two_clusters",
     "two_state",
@@ -1334,6 +1336,73 @@ def lazy_cycle(n: int) -> MarkovChain:
     return MarkovChain(
         0.5 * identity + 0.25 * (np.roll(identity, 1, axis=1) + np.roll(identity, -1, axis=1))
     )
+
+
+def cyclic(n: int) -> MarkovChain:
+    r"""Passes over n samples in a fixed order: 0, 1, ..., n - 1, 0, ...
+
+    Periodic: T is infinite, and :math:`T_*=\lfloor n^2/4\rfloor/(2n)`.
+    A run with ``initial=n - 1`` begins with sample 0.
+
+    Parameters
+    ----------
+    n : int
+        At least 2.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``n`` is not such an integer.
+
+    Examples
+    --------
+    >>> cyclic(4).poisson_mixing
+    0.5
+    """
+    n = check.integer("n", n, 2, "a pass has at least two samples")
+    return MarkovChain(np.roll(np.eye(n), 1, axis=1))
+
+
+def reshuffled(n: int) -> tuple[MarkovChain, IntArray]:
+    r"""Passes over n samples, each in a new random order: random reshuffling, as a chain.
+
+    A state is the set of samples used in this pass, with the one used last: :math:`n2^{n-1}`
+    states. A run with ``initial=-1 % n_states`` begins with a new pass.
+
+    Parameters
+    ----------
+    n : int
+        From 2 to 8.
+
+    Returns
+    -------
+    chain : MarkovChain
+        The last n states are those of a full set.
+    sample : ndarray of int64, shape (n_states,)
+        The sample of each state.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``n`` is not such an integer.
+
+    Examples
+    --------
+    >>> chain, sample = reshuffled(2)
+    >>> sample.tolist(), chain.transition[-1].tolist()
+    ([0, 1, 0, 1], [0.5, 0.5, 0.0, 0.0])
+    """
+    n = check.integer("n", n, 2, "a pass has 2 to 8 samples", 8)
+    used = sorted(range(1, 2**n), key=lambda s: (s.bit_count(), s))
+    states = [(s, i) for s in used for i in range(n) if s >> i & 1]
+    place = {state: row for row, state in enumerate(states)}
+    transition = np.zeros((len(states), len(states)))
+    for row, (s, _) in enumerate(states):
+        seen = s if s + 1 < 2**n else 0
+        rest = [i for i in range(n) if not seen >> i & 1]
+        for i in rest:
+            transition[row, place[seen | 1 << i, i]] = 1.0 / len(rest)
+    return MarkovChain(transition), np.array([i for _, i in states])
 
 
 def two_clusters(n: int, eps: float) -> MarkovChain:

@@ -4,7 +4,7 @@ The step rules are reached as ``steps.sgd``, ``steps.theorem1`` and so on, the p
 ``problems.Quadratic``: ``sgd`` by itself is the algorithm.
 """
 
-from amgd.descent import bounds, problems, steps
+from amgd.descent import bounds, exact, problems, steps
 from amgd.descent.algorithms import (
     Trajectory,
     amgd_convex,
@@ -25,6 +25,7 @@ __all__ = [
     "amgd_nonconvex",
     "bounds",
     "check_steps",
+    "exact",
     "problems",
     "random_output",
     "sgd",

@@ -1,0 +1,177 @@
+"""Exact errors against the sum over all paths, against each other, and what is refused."""
+
+import numpy as np
+import pytest
+
+from amgd import markov
+from amgd.descent import exact, steps
+from amgd.descent.problems import Ball, Quadratic
+
+
+def by_paths(problem, chain, steps, n_steps, x0, initial, average="none"):
+    """E f(x_bar_k) - f* for every k, path by path, with the methods written out once more."""
+    P = chain.transition
+    weights = chain.stationary if initial is None else np.eye(len(P))[initial]
+    paths = [(w, i, x0, x0) for i, w in enumerate(weights)]
+    gaps = []
+    for k in range(1, n_steps + 1):
+        alpha, beta, gamma, after = steps.alpha(k), steps.beta(k), steps.gamma(k), []
+        for weight, i, x, bar in paths:
+            for j in np.flatnonzero(P[i]):
+                if steps.algorithm == "convex":
+                    y = (1 - beta) * bar + beta * x
+                    G = problem.sample_gradient(y, j)
+                    new = (x + steps.mu * gamma * y - gamma * G) / (1 + steps.mu * gamma)
+                    new_bar = (1 - alpha) * bar + alpha * new
+                elif average == "none":
+                    y = (1 - alpha) * bar + alpha * x
+                    G = problem.sample_gradient(y, j)
+                    new, new_bar = x - gamma * G, y - beta * G
+                else:
+                    new = x - beta * problem.sample_gradient(x, j)
+                    share = {"uniform": 1 / k, "linear": 2 / (k + 1)}[average]
+                    new_bar = bar + share * (new - bar)
+                after.append((weight * P[i, j], j, new, new_bar))
+        paths = after
+        gaps.append(sum(w * (problem.value(b) - problem.minimum) for w, *_, b in paths))
+    return np.array(gaps)
+
+
+def multiplicative(rng, chain):
+    """A quadratic whose matrices and vectors depend on the state, with a minimiser off 0."""
+    n, pi = chain.n_states, chain.stationary
+    half = rng.normal(size=(n, 2, 2))
+    noise = rng.normal(size=(n, 2))
+    matrices = half @ half.swapaxes(1, 2) + 0.1 * np.eye(2)
+    return Quadratic(
+        matrices / 4, noise - pi @ noise, stationary=pi, minimiser=rng.normal(size=2), offset=0.3
+    )
+
+
+METHODS = {
+    "sgd": (steps.sgd(lambda k: 0.4 / k), "none"),
+    "uniform": (steps.sgd(0.3), "uniform"),
+    "linear": (steps.sgd(0.3), "linear"),
+    "Algorithm 1": (steps.ghadimi_lan(0.2), "none"),
+    "Nesterov": (steps.nesterov(0.2, momentum=0.6), "none"),
+    "Theorem 2": (steps.theorem2(1.0, 0.3), "none"),
+    "Theorem 3": (steps.theorem3(0.1, 1.0), "none"),
+}
+CHAINS = {
+    "iid": markov.iid([0.3, 0.7]),
+    "sticky": markov.sticky([0.2, 0.3, 0.5], 0.3),
+    "passes": markov.cyclic(3),
+    "reshuffled": markov.reshuffled(2)[0],
+}
+
+
+@pytest.mark.parametrize("initial", [None, 0, 1])
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("kind", CHAINS)
+def test_gap_is_the_sum_over_all_paths(kind, name, initial):
+    chain, (rule, average) = CHAINS[kind], METHODS[name]
+    problem = multiplicative(np.random.default_rng(len(name)), chain)
+    x0 = np.array([1.0, -2.0])
+    wanted = by_paths(problem, chain, rule, 5, x0, initial, average)
+    k, gap = exact.exact_gap(problem, chain, rule, 5, x0=x0, initial=initial, average=average)
+    assert k.tolist() == [1, 2, 3, 4, 5]
+    np.testing.assert_allclose(gap, wanted, rtol=1e-12)
+    k, some = exact.exact_gap(
+        problem, chain, rule, 5, x0=x0, initial=initial, average=average, record=[2, 5]
+    )
+    assert k.tolist() == [2, 5]
+    assert some.tolist() == gap[[1, 4]].tolist()
+
+
+def test_a_law_of_the_first_state_mixes_the_states():
+    chain = CHAINS["sticky"]
+    problem = multiplicative(np.random.default_rng(3), chain)
+    parts = [
+        exact.exact_gap(problem, chain, steps.sgd(0.2), 4, x0=[1.0, 0.0], initial=i)[1]
+        for i in range(3)
+    ]
+    law = [0.5, 0.25, 0.25]
+    mixed = exact.exact_gap(problem, chain, steps.sgd(0.2), 4, x0=[1.0, 0.0], initial=law)[1]
+    np.testing.assert_allclose(mixed, law @ np.array(parts), rtol=1e-12)
+
+
+@pytest.mark.parametrize("tail", [1, 2, 5, 6])
+@pytest.mark.parametrize("theta", [0.0, 0.7])
+@pytest.mark.parametrize("q", [0.0, 0.6, -0.5])
+def test_constant_steps_agree_with_the_recursion_over_a_chain(q, theta, tail):
+    """A sticky chain with signs as noise has correlation q^t; tails by differences of sums."""
+    chain = markov.two_state((1 - q) / 2, (1 - q) / 2)
+    curvature, beta, k, s, x0 = np.array([0.3, 1.0]), 0.4, 6, 0.7, 1.5
+    start, noise = exact.exact_average(curvature, beta, k, theta=theta, tail=tail, correlation=q)
+    signs = s * np.array([1.0, -1.0])
+    for a, by_squaring in zip(curvature, start * x0**2 + noise * s**2, strict=True):
+        square = 0.0
+        for path in np.ndindex(*[2] * (k + 1)):
+            weight = 0.5 * chain.transition[path[:-1], path[1:]].prod()
+            x = before = x0
+            seen = []
+            for state in path[1:]:
+                y = x + theta * (x - before)
+                x, before = y - beta * (a * y + signs[state]), x
+                seen.append(x)
+            square += weight * np.mean(seen[-tail:]) ** 2
+        assert by_squaring == pytest.approx(square, rel=1e-12)
+
+
+@pytest.mark.parametrize("rule", [steps.theorem2(1.0, 0.2), steps.theorem3(0.2, 1.0)])
+def test_algorithm_2_splits_into_start_and_noise(rule):
+    curvature, ks = np.array([0.2, 0.5, 1.0]), [1, 2, 7, 20]
+    start, noise = exact.exact_convex(curvature, [steps.theorem2(2.0, 1.0), rule], record=ks)
+    assert start.shape == noise.shape == (4, 2, 3)
+    for i, a in enumerate(curvature):
+        task = Quadratic([a], noise=[[0.7], [-0.7]])
+        _, gap = exact.exact_gap(task, markov.iid([0.5, 0.5]), rule, 20, x0=[1.5], record=ks)
+        split = start[:, 1, i] * 1.5**2 + noise[:, 1, i] * 0.7**2
+        np.testing.assert_allclose(0.5 * a * split, gap, rtol=1e-12)
+
+
+TASK, FAIR = Quadratic([1.0], noise=[[1.0], [-1.0]]), markov.iid([0.5, 0.5])
+REFUSED = {
+    "constrained": (
+        lambda: exact.exact_gap(
+            Quadratic([1.0], domain=Ball(1.0)), markov.iid([1.0]), steps.sgd(0.1), 1, x0=[0.5]
+        ),
+        "^problem must be unconstrained",
+    ),
+    "states": (
+        lambda: exact.exact_gap(TASK, markov.iid([1.0]), steps.sgd(0.1), 1, x0=[0.5]),
+        "^chain and problem must have the same states: got 1 and 2",
+    ),
+    "average": (
+        lambda: exact.exact_gap(
+            TASK, FAIR, steps.theorem2(1.0, 0.0), 1, x0=[0.5], average="linear"
+        ),
+        "^average must be 'none'",
+    ),
+    "initial": (
+        lambda: exact.exact_gap(TASK, FAIR, steps.sgd(0.1), 1, x0=[0.5], initial=2),
+        "^initial must lie in 0..1: got 2",
+    ),
+    "tail": (lambda: exact.exact_average(1.0, 0.1, 2, tail=3), "^tail must lie in 1..2: got 3"),
+    "beta": (lambda: exact.exact_average(1.0, [0.1, 0.0], 2), "^beta must be above 0"),
+    "theta": (lambda: exact.exact_average(1.0, 0.1, 2, theta=np.nan), "^theta must be at least 0"),
+    "rules": (
+        lambda: exact.exact_convex([1.0], [steps.sgd(0.1)], record=[1]),
+        "^rules must be made for Algorithm 2: got 'sgd'",
+    ),
+    "record": (
+        lambda: exact.exact_convex([1.0], [steps.theorem2(1.0, 0.0)], record=[2, 1]),
+        "^record must be increasing",
+    ),
+    "mu": (
+        lambda: exact.lower_sgd(1, mu=2.0, L=1.0, r0=1.0, sigma=0.0),
+        "^mu must not exceed L",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name):
+    call, message = REFUSED[name]
+    with pytest.raises(ValueError, match=message):
+        call()
