@@ -24,7 +24,7 @@ help:
 	@echo "make lab    open the notebooks in Jupyter"
 	@echo "make paper  run what the records of the paper's experiments lack (many hours on two cores)"
 	@echo "make sync   write notebooks/*.ipynb anew from their text in notebooks/src"
-	@echo "make lint   check format, style and types"
+	@echo "make lint   check format, style, types and the spelling of the text"
 	@echo "make bench  time the package against its peers"
 	@echo "make dist   build wheel and source distribution, and try both in a fresh environment"
 	@echo "make course write the coursework's notebooks anew from their text"
@@ -74,6 +74,7 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy amgd tools
+	$(BIN)/python -m tools.spelling
 
 bench: $(INSTALLED)
 	$(BIN)/python -m pytest benchmarks -p no:xdist -s

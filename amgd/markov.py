@@ -1406,7 +1406,7 @@ def reshuffled(n: int) -> tuple[MarkovChain, IntArray]:
 
 
 def two_clusters(n: int, eps: float) -> MarkovChain:
-    r"""Two halves of n states: uniform in the own half, in the other one with probability eps.
+    r"""Two halves of n states: uniform in its own half, in the other one with probability eps.
 
     The stationary law is uniform and :math:`d(k) = \frac12 |1 - 2\epsilon|^k`.
 
