@@ -61,7 +61,7 @@ EVIDENCE = {
         "(b) We do not know.": OPEN,
     },
     "08": {
-        "it always steps the same way round": SET_UP,
+        "always steps the same way round": SET_UP,
         "We do not know $P$": SET_UP,
         "practically never": "08-far50",
     },
