@@ -3,7 +3,8 @@
 - `amgd.td.gridworld`: the paper's grid, exactly, and the Gymnasium environment of it;
 - `amgd.td.features`: the Fourier basis on its cells;
 - `amgd.td.evaluation`: A, b, theta*, the NEU, and TD(0) as a problem of the theorems;
-- `amgd.td.learning`: TD(0) and TD(0)-Acc for many seeds at once.
+- `amgd.td.learning`: TD(0) and TD(0)-Acc for many seeds at once;
+- `amgd.td.traces`: TD(lambda), its accelerated form and LSTD(lambda) along one path.
 """
 
 from amgd.errors import Diverged
@@ -17,6 +18,7 @@ from amgd.td.learning import (
     td0,
     td0_accelerated,
 )
+from amgd.td.traces import TraceRun, kappa_trace, lstd, td_trace, trace_system
 
 __all__ = [
     "Diverged",
@@ -25,10 +27,15 @@ __all__ = [
     "TDDescent",
     "TDProblem",
     "TDRun",
+    "TraceRun",
     "decaying",
     "fourier_features",
+    "kappa_trace",
+    "lstd",
     "neu_area",
     "product_basis_spectrum",
     "td0",
     "td0_accelerated",
+    "td_trace",
+    "trace_system",
 ]

@@ -8,6 +8,7 @@ import pytest
 from amgd.descent import steps
 from amgd.descent.exact import exact_average, exact_convex, lower_accelerated, lower_sgd
 from amgd.markov import MarkovChain, cyclic, reshuffled
+from amgd.td import TDProblem, kappa_trace, trace_system
 
 CURVATURES = np.geomspace(1e-4, 1, 41)
 
@@ -236,3 +237,73 @@ def test_random_reshuffling_is_a_chain_whose_passes_are_permutations(n):
     assert not chain.is_aperiodic
     follow = cyclic(n).sample(2 * n, rng=rng, initial=n - 1)[0]
     assert (follow == (np.arange(2 * n) + n - 1) % n).all()
+
+
+def reversible(rng, n):
+    """A random reversible chain: symmetric weights, divided by their row sums."""
+    weights = rng.uniform(0.05, 1, (n, n)) ** rng.choice([1, 4])
+    weights += weights.T
+    return MarkovChain(weights / weights.sum(axis=1, keepdims=True))
+
+
+def eigenfeatures(chain):
+    """Eigenvalues, and eigenvectors of unit length under the stationary law."""
+    root = np.sqrt(chain.stationary)
+    p, U = np.linalg.eigh(root[:, None] * chain.transition / root)
+    return np.clip(p, -1, 1), U / root[:, None]  # eigh gives 1 up to rounding
+
+
+def test_traces_and_the_condition_number():
+    rng = np.random.default_rng(143)
+    for _ in range(60):
+        n, gamma = int(rng.integers(2, 7)), rng.uniform(0.1, 0.99)
+        trace, reward = rng.uniform(0, 1), rng.normal(size=n)
+        chain = reversible(rng, n)
+        p, U = eigenfeatures(chain)
+        A, _ = trace_system(TDProblem(chain.transition, reward, U, gamma), trace)
+        np.testing.assert_allclose(A, np.diag((1 - gamma * p) / (1 - gamma * trace * p)), atol=1e-9)
+        kappa = kappa_trace(trace, discount=gamma, low=p[0], high=p[-1])
+        assert np.linalg.cond(A) == pytest.approx(kappa, rel=1e-7)
+        assert 1 <= kappa <= kappa_trace(0.0, discount=gamma, low=p[0], high=p[-1]) * (1 + 1e-12)
+        features = rng.normal(size=(n, n))
+        A, _ = trace_system(TDProblem(chain.transition, reward, features, gamma), trace)
+        gram = features.T @ (chain.stationary[:, None] * features)
+        assert np.linalg.cond(A) <= np.linalg.cond(gram) * kappa * (1 + 1e-7)
+
+
+def test_traces_and_the_gradient():
+    rng = np.random.default_rng(144)
+    for _ in range(40):
+        n, gamma = int(rng.integers(3, 6)), rng.uniform(0.3, 0.99)
+        P = rng.dirichlet(np.ones(n), size=n)
+        for trace in (0.0, 0.6, 1.0):
+            problem = TDProblem(P, np.zeros(n), np.eye(n), gamma)
+            A, _ = trace_system(problem, trace)
+            root = np.sqrt(problem.law)
+            gap = np.linalg.norm(A / root / root[:, None] - np.eye(n), 2)
+            assert gap <= gamma * (1 - trace) / (1 - gamma * trace) + 1e-9
+            asymmetry = np.abs(A - A.T).max()
+            assert asymmetry < 1e-12 if trace == 1 else asymmetry > 1e-9
+
+
+def test_traces_and_the_noise():
+    """E z_i^2 by powers of P, and the price of the chapter."""
+    rng = np.random.default_rng(145)
+    for _ in range(20):
+        n, gamma, trace = int(rng.integers(2, 6)), rng.uniform(0.1, 0.9), rng.uniform(0, 1)
+        chain = reversible(rng, n)
+        p, U = eigenfeatures(chain)
+        r, m = gamma * trace, np.arange(120)
+        lag = np.abs(m[:, None] - m)
+        for i in range(n):
+            u, now = U[:, i], U[:, i]
+            cov = []
+            for _m in m:
+                cov.append(chain.stationary @ (u * now))
+                now = chain.transition @ now
+            square = (r ** (m[:, None] + m) * np.array(cov)[lag]).sum()
+            assert square == pytest.approx((1 + r * p[i]) / (1 - r * p[i]) / (1 - r * r), rel=1e-6)
+            field = (1 - gamma * p[i]) / (1 - r * p[i])
+            price = square / field**2 * (1 - gamma * p[i]) ** 2
+            assert price == pytest.approx((1 - (r * p[i]) ** 2) / (1 - r * r), rel=1e-6)
+            assert 1 - 1e-6 <= price <= 1 / (1 - r * r) + 1e-6
