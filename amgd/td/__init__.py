@@ -3,7 +3,7 @@
 - `amgd.td.gridworld`: the paper's grid, exactly, and the Gymnasium environment of it;
 - `amgd.td.features`: the Fourier basis on its cells;
 - `amgd.td.evaluation`: A, b, theta*, the NEU, and TD(0) as a problem of the theorems;
-- `amgd.td.learning`: TD(0) and TD(0)-Acc for many seeds at once;
+- `amgd.td.learning`: TD(0) and TD(0)-Acc for many seeds at once, and their exact expectation;
 - `amgd.td.traces`: TD(lambda), its accelerated form and LSTD(lambda) along one path.
 """
 
@@ -12,8 +12,10 @@ from amgd.td.evaluation import TDDescent, TDProblem, product_basis_spectrum
 from amgd.td.features import fourier_features
 from amgd.td.gridworld import GridWorld, GridWorldEnv
 from amgd.td.learning import (
+    ExpectedRun,
     TDRun,
     decaying,
+    expected_run,
     neu_area,
     td0,
     td0_accelerated,
@@ -22,6 +24,7 @@ from amgd.td.traces import TraceRun, kappa_trace, lstd, td_trace, trace_system
 
 __all__ = [
     "Diverged",
+    "ExpectedRun",
     "GridWorld",
     "GridWorldEnv",
     "TDDescent",
@@ -29,6 +32,7 @@ __all__ = [
     "TDRun",
     "TraceRun",
     "decaying",
+    "expected_run",
     "fourier_features",
     "kappa_trace",
     "lstd",

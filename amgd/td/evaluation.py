@@ -112,7 +112,7 @@ class TDProblem:
         self.features = check.array("features", features, (n, "d"), cure)
         self.dim = self.features.shape[1]
         self.discount = check.discount_factor(discount)
-        self.length = length if length is None else self._steps(length)
+        self.length = length if length is None else self.check_length(length)
         self.start = check.integer("start", start, 0, "states are counted from 0", n - 1)
         self.is_terminal = _mask(terminal, n)
         if self.is_terminal[self.start]:
@@ -270,7 +270,7 @@ class TDProblem:
         """
         episodes = check.integer("episodes", episodes, 1, "draw at least one episode")
         replicates = check.integer("replicates", replicates, 1, "run at least one replicate")
-        length = self._steps(length)
+        length = self.check_length(length)
         paths = self.chain.sample(
             length + 1, rng=rng, replicates=episodes * replicates, initial=self.start
         )
@@ -442,7 +442,7 @@ class TDProblem:
             if law == "stationary":
                 weights = self.chain.stationary
             else:
-                weights = self.chain.occupancy(self._steps(self.length), self.start)
+                weights = self.chain.occupancy(self.check_length(self.length), self.start)
         else:
             weights = check.probabilities("law", law, (self.n_states,))
         weights = np.where(self.is_terminal, 0.0, weights)
@@ -453,7 +453,8 @@ class TDProblem:
             )
         return np.asarray(weights / weights.sum())
 
-    def _steps(self, length: int | None) -> int:
+    def check_length(self, length: int | None) -> int:
+        """Return the steps of an episode: `length`, or the problem's if it is None."""
         length = self.length if length is None else length
         if length is None:
             raise ValueError(

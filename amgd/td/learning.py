@@ -20,6 +20,10 @@ images give :math:`m` and the columns of :math:`M`), as arrays of thousands of e
 maps are applied one after the other. This needs no compiled code. It does not apply with a
 projection, which is not affine, and does not pay in high dimension or for a few long episodes;
 there the transitions are taken one by one, all seeds together.
+
+**No seeds at all.** The NEU is a quadratic function of the iterate, so that its expectation needs
+second moments only, and those of :math:`z` given the state of the chain have a linear recursion:
+`expected_run`.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from amgd import _checks as check
@@ -38,7 +43,7 @@ from amgd.descent.steps import Rule, Schedule, Step, StepSizes, sgd
 from amgd.errors import Diverged
 from amgd.td.evaluation import TDProblem
 
-__all__ = ["TDRun", "decaying", "neu_area", "td0", "td0_accelerated"]
+__all__ = ["ExpectedRun", "TDRun", "decaying", "expected_run", "neu_area", "td0", "td0_accelerated"]
 
 LIMIT = 1e150  # beyond this size the square of an iterate overflows
 BLOCK = 1000  # episodes whose maps are built at a time: the working arrays fit the cache
@@ -203,6 +208,123 @@ def neu_area(problem: TDProblem, run: TDRun) -> FloatArray:
     With equally spaced records this is the area under the curve, for each episode.
     """
     return np.asarray(problem.neu(run.theta[1:]).mean(axis=0))
+
+
+@dataclass(frozen=True)
+class ExpectedRun:
+    """Exact expectations over all runs of a method.
+
+    Attributes
+    ----------
+    method : str
+        "td0" or "td0_accelerated".
+    episodes : ndarray of int64, shape (n_rec,)
+        Number of episodes learned from; the first entry is 0.
+    neu : ndarray, shape (n_rec,)
+        Expectation of the exact NEU of the iterate that is evaluated.
+    theta : ndarray, shape (n_rec, d)
+        Expectation of that iterate. Its NEU is the part of `neu` that is bias, the rest is
+        variance.
+    """
+
+    method: str
+    episodes: IntArray
+    neu: FloatArray
+    theta: FloatArray
+
+
+def expected_run(
+    problem: TDProblem,
+    episodes: int,
+    step: Step,
+    *,
+    theta0: ArrayLike | None = None,
+    record: ArrayLike | None = 10,
+) -> ExpectedRun:
+    r"""Return the exact expected NEU of TD(0) or TD(0)-Acc: no episode is drawn.
+
+    A transition :math:`s \to s'` sends :math:`z = (\theta, 1)`, or :math:`(x, \bar x, 1)`, to
+    :math:`W_{ss'}z`. The moments :math:`S_s = E[zz^\top 1\{s_t = s\}]` therefore obey
+
+    .. math:: S_{s'} \leftarrow \sum_s P(s, s')\,W_{ss'}S_sW_{ss'}^\top ,
+
+    and the NEU, a quadratic function of the iterate, has its expectation from them.
+    For m entries of z a step of the recursion takes :math:`(m(m+1)/2)^2` products for each possible
+    transition, and as many numbers are stored. Numbers are right to about 1e-12 of the largest
+    moment that the run has passed.
+
+    Parameters
+    ----------
+    problem : TDProblem
+    episodes : int
+        Number of episodes of `problem.length` steps.
+    step : float, callable or StepSizes
+        A rule for Algorithm 2 runs `td0_accelerated`, anything else `td0`. There is one update a
+        transition, k counts episodes, and nothing is projected.
+    theta0, record
+        As for `td0`, with one initial point.
+
+    Returns
+    -------
+    ExpectedRun
+
+    Raises
+    ------
+    Diverged
+        If a second moment overflows; holds the records so far.
+    ValueError, TypeError
+        If an argument has the wrong shape, type or range; if A is singular.
+
+    Examples
+    --------
+    A coin decides between the rewards 0 and 2; one state, one feature, no discount:
+
+    >>> problem = TDProblem(
+    ...     [[0.5, 0.5], [0.5, 0.5]], [0, 0], [[1.0], [1.0]], 0.0, length=1, arrival_reward=[0, 2]
+    ... )
+    >>> run = expected_run(problem, 2, 0.5, record=1)
+    >>> run.neu, run.theta[:, 0]  # theta = 0, then 0 or 1, then 0, 1/2, 1 or 3/2
+    (array([1.    , 0.5   , 0.375]), array([0.  , 0.5 , 0.75]))
+    """
+    check.instance("problem", problem, TDProblem, "make one with TDProblem.from_gridworld")
+    episodes = check.integer("episodes", episodes, 1, "learn from at least one episode")
+    if isinstance(step, StepSizes) and step.algorithm == "convex":
+        method, sequences = "td0_accelerated", _Sequences(step.eta, step)
+    else:
+        method, sequences = "td0", _Sequences(sgd(step).beta)
+    start = check.array(
+        "theta0",
+        np.zeros(problem.dim) if theta0 is None else theta0,
+        (problem.dim,),
+        "give one point",
+    )
+    moments = _Moments(problem, sequences)
+    z = np.append(np.tile(start - problem.theta_star, moments.parts), 1.0)
+    first, now = moments.products(z), np.zeros((problem.n_states, moments.size))
+    kept, wanted = [(0, *moments.read(first))], set(recorded(record, episodes).tolist())
+
+    def records() -> ExpectedRun:
+        k, neu, theta = map(np.array, zip(*kept, strict=True))
+        return ExpectedRun(method, k, neu, theta)
+
+    with np.errstate(over="ignore", invalid="ignore"):  # seen and reported below
+        for k in range(1, episodes + 1):
+            now[:] = 0.0
+            now[problem.start] = first
+            first = moments.after_episode(now, k)
+            if not np.isfinite(first).all():
+                what = "a second moment is not finite"
+                raise Diverged(
+                    f"the mean square of the run diverges: {what} after episode {k}; take smaller "
+                    "steps; the records so far are in the attribute recorded",
+                    k,
+                    0,
+                    what,
+                    records(),
+                )
+            if k in wanted:
+                kept.append((k, *moments.read(first)))
+    return records()
 
 
 # The run ------------------------------------------------------------------------------------------
@@ -556,3 +678,77 @@ def _images(problem: TDProblem, paths: IntArray, rates: _Rates, parts: int) -> F
         x, x_bar = _move(x, x_bar, y, now.eta * delta * data.phi[:, None, t], now, None)
     image = x if x_bar is None else np.concatenate([x, x_bar])
     return np.moveaxis(image.reshape(parts * d, -1, n_episodes, replicates), 2, 0)
+
+
+# All runs at once ---------------------------------------------------------------------------------
+class _Moments:
+    """The linear map of the second moments of z = (x - theta*, x_bar - theta*, 1).
+
+    The chain is in state s, and of the symmetric matrix z z^T the upper triangle is kept: `size`
+    products z_i z_j with i <= j for each state. Around theta* small
+    errors are small numbers, not differences of large ones.
+    """
+
+    def __init__(self, problem: TDProblem, sequences: _Sequences) -> None:
+        self.problem, self.sequences, self.length = problem, sequences, problem.check_length(None)
+        self.parts = 1 if sequences.steps is None else 2
+        self.entries = self.parts * problem.dim + 1
+        self.upper = np.triu_indices(self.entries)
+        self.size = len(self.upper[0])
+        self.side = self.size * problem.n_states
+        self.transitions = np.stack(problem.pairs, axis=1)
+        self.probability = problem.transition.data[:, None]
+        # (Wz)_i (Wz)_j is a sum over z_a z_b with a <= b. The last row of W only picks the last
+        # entry of z, the 1, so that few of these products are there where j is the last.
+        i, j = self.upper
+        is_last, both = j == self.entries - 1, i == self.entries - 1
+        row, column = np.nonzero(~is_last[:, None] | (is_last & (~both[:, None] | both)))
+        i, j, a, b = i[row], j[row], i[column], j[column]
+        self.factors = [self.entries * u + v for u, v in ((i, a), (j, b), (i, b), (j, a))]
+        self.mixed = a != b
+        left, arrived = (self.size * states[:, None] for states in problem.pairs)
+        places = (arrived + row).ravel(), (left + column).ravel()
+        order = sp.csr_array((np.arange(places[0].size), places), shape=(self.side, self.side))
+        self.order, self.map = order.data, order.astype(np.float64)
+
+    def products(self, z: FloatArray) -> FloatArray:
+        """Return z_i z_j."""
+        i, j = self.upper
+        return np.asarray(z[i] * z[j])
+
+    def after_episode(self, moments: FloatArray, k: int) -> FloatArray:
+        """Return the moments after the k-th episode, summed over its last state."""
+        step = self._step(k)
+        flat = moments.ravel()
+        for _ in range(self.length):
+            flat = step @ flat
+        return np.asarray(flat.reshape(moments.shape).sum(axis=0))
+
+    def read(self, moments: FloatArray) -> tuple[float, FloatArray]:
+        """Return the expected NEU and the expected iterate."""
+        full = np.empty((self.entries, self.entries))
+        full[self.upper] = full.T[self.upper] = moments
+        last = slice(-1 - self.problem.dim, -1)
+        A = self.problem.A
+        neu = float(np.einsum("ij,jk,ik->", A, full[last, last], A))
+        return neu, self.problem.theta_star + full[last, -1]
+
+    def _step(self, k: int) -> sp.csr_array:
+        """Return the map of one transition, P(s, s') times the products of rows of W."""
+        W = self._affine(k).reshape(len(self.transitions), -1)
+        ia, jb, ib, ja = (np.take(W, factor, axis=1) for factor in self.factors)
+        products = self.probability * (ia * jb + self.mixed * (ib * ja))
+        self.map.data = products.ravel()[self.order]
+        return self.map
+
+    def _affine(self, k: int) -> FloatArray:
+        """Return W of each transition, shape (n_transitions, entries, entries)."""
+        paths = self.transitions[None]  # one episode of one step, a replicate for each transition
+        rates = self.sequences.at(np.full((1, 1, len(self.transitions)), k))
+        image = np.moveaxis(_images(self.problem, paths, rates, self.parts)[0], -1, 0)
+        centre = np.tile(self.problem.theta_star, self.parts)
+        W = np.zeros((len(image), self.entries, self.entries))
+        W[:, :-1] = image
+        W[:, :-1, -1] += image[:, :, :-1] @ centre - centre
+        W[:, -1, -1] = 1.0
+        return W

@@ -11,6 +11,7 @@ from amgd.td import (
     GridWorld,
     TDProblem,
     decaying,
+    expected_run,
     fourier_features,
     neu_area,
     td0,
@@ -528,3 +529,90 @@ def test_paths_that_the_chain_cannot_take_are_refused() -> None:
     one_k = td0(problem, paths, lambda k: 0.1 if k < 3 else 0.05)
     many = td0(problem, paths, lambda k: np.where(k < 3, 0.1, 0.05))
     assert one_k.theta.tolist() == many.theta.tolist()
+
+
+# The expectation over all runs
+
+
+def small_problem(seed, terminal):
+    """Three states, two features, every transition possible with a reward of its own."""
+    rng = np.random.default_rng(seed)
+    P = rng.dirichlet(np.ones(3), size=3)
+    P[rng.integers(3), rng.integers(1, 3)] = 0.0  # one transition is impossible
+    return TDProblem(
+        P / P.sum(axis=1, keepdims=True),
+        rng.normal(size=3),
+        rng.normal(size=(3, 2)),
+        0.8,
+        length=3,
+        terminal=terminal,
+        arrival_reward=rng.normal(size=3),
+    )
+
+
+def all_runs(problem, episodes):
+    """Every sequence of episodes, shape (episodes, N, length + 1), and its probability, (N,)."""
+    n, length = problem.n_states, problem.length
+    later = np.array(list(itertools.product(range(n), repeat=length)))
+    paths = np.insert(later, 0, problem.start, axis=1)
+    P = problem.transition.toarray()
+    probability = P[paths[:, :-1], paths[:, 1:]].prod(axis=1)
+    paths, probability = paths[probability > 0], probability[probability > 0]
+    choice = np.array(list(itertools.product(range(len(paths)), repeat=episodes)))
+    return paths[choice].swapaxes(0, 1), probability[choice].prod(axis=1)
+
+
+AVERAGED = StepSizes("averaged", PAPER.alpha, np.ones_like, PAPER.gamma, mu=1, algorithm="convex")
+
+
+@pytest.mark.parametrize("terminal", [(), [1], [2]])
+@pytest.mark.parametrize("rule", [0.3, decaying(0.5), PAPER.eta, PAPER, AVERAGED, theorem2(1, 0.1)])
+def test_expected_run_is_the_mean_over_all_runs(rule, terminal):
+    problem = small_problem(sum(terminal), terminal)
+    states, probability = all_runs(problem, 2)
+    assert probability.sum() == pytest.approx(1, abs=1e-12)
+    convex = isinstance(rule, StepSizes)
+    for theta0 in (None, [3.0, -1.0]):
+        method = td0_accelerated if convex else td0
+        run = method(problem, states, rule, theta0=theta0, record=1, compose=False)
+        exact = expected_run(problem, 2, rule, theta0=theta0, record=1)
+        assert exact.method == run.method
+        assert exact.episodes.tolist() == [0, 1, 2]
+        np.testing.assert_allclose(exact.neu, problem.neu(run.theta) @ probability, rtol=1e-11)
+        mean = np.einsum("erd,r->ed", run.theta, probability)
+        np.testing.assert_allclose(exact.theta, mean, rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("goal", ["absorbing", "reset"])
+def test_expected_run_lies_in_the_band_of_a_simulation(goal):
+    problem = grid_problem(4, goal=goal)
+    states = draw(problem, 30, replicates=1500)
+    for method, rule in ((td0, PAPER.eta), (td0_accelerated, PAPER), (td0_accelerated, AVERAGED)):
+        exact = expected_run(problem, 30, rule)
+        neu = problem.neu(method(problem, states, rule).theta)[1:]
+        band = neu.std(axis=1, ddof=1) / np.sqrt(neu.shape[1])
+        assert (np.abs(neu.mean(axis=1) - exact.neu[1:]) < 4 * band).all()
+        assert (band < 0.1 * exact.neu[1:]).all()  # else the line above could not fail
+
+
+def test_expected_run_without_noise_and_its_refusals():
+    """A cycle has one run: the expectation is that run, and all of it is bias."""
+    cycle = TDProblem([[0, 1], [1, 0]], [1, 0], [[1.0, 0.0], [1.0, 1.0]], 0.5, length=5)
+    states = cycle.sample_episodes(40, rng=np.random.default_rng(0), replicates=1)
+    exact, run = (
+        expected_run(cycle, 40, PAPER, record=1),
+        td0_accelerated(cycle, states, PAPER, record=1),
+    )
+    np.testing.assert_allclose(exact.neu, cycle.neu(run.theta)[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(exact.neu, cycle.neu(exact.theta), rtol=1e-9)
+    with pytest.raises(Diverged, match="second moment is not finite after episode") as stopped:
+        expected_run(cycle, 400, 30.0, record=1)
+    recorded = stopped.value.recorded
+    assert len(recorded.neu) == stopped.value.k
+    assert np.isfinite(recorded.neu).all()
+    with pytest.raises(ValueError, match="at least one episode"):
+        expected_run(cycle, 0, 0.1)
+    with pytest.raises(ValueError, match="length is missing"):
+        expected_run(TDProblem([[0, 1], [1, 0]], [1, 0], np.eye(2), 0.5), 3, 0.1)
+    with pytest.raises(ValueError, match="A is singular"):
+        expected_run(TDProblem([[0, 1], [1, 0]], [1, 0], np.ones((2, 2)), 0.5, length=2), 3, 0.1)
