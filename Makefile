@@ -23,7 +23,7 @@ help:
 	@echo "make test   run every test: package, theorems, notebooks, built pages"
 	@echo "make lab    open the notebooks in Jupyter"
 	@echo "make paper  run what the records of the paper's experiments lack (many hours on two cores)"
-	@echo "make sync   write notebooks/*.ipynb anew from their text in notebooks/src"
+	@echo "make sync   make notebooks/*.ipynb from their text in notebooks/src"
 	@echo "make lint   check format, style, types and the spelling of the text"
 	@echo "make bench  time the package against its peers"
 	@echo "make dist   build wheel and source distribution, and try both in a fresh environment"
@@ -53,9 +53,9 @@ test-code: $(INSTALLED)
 # The notebooks run once, as nbmake's tests; what they gave is handed to the book build.
 test-notebooks: $(INSTALLED)
 	$(BIN)/python tools/fresh_build.py
-	$(BIN)/python tools/run_copies.py make
+	$(BIN)/python -m tools.run_copies make
 	$(BIN)/python -m pytest --nbmake --overwrite --nbmake-timeout=300 -n 2 _run/notebooks
-	$(BIN)/python tools/run_copies.py cache
+	$(BIN)/python -m tools.run_copies cache
 
 test-book: book
 	$(BIN)/python -m pytest tests/book
@@ -65,7 +65,7 @@ paper: $(INSTALLED)
 	$(BIN)/amgd run figure1 figure2 figure3 --out book/results
 
 lab: $(INSTALLED)
-	PYTHONPATH="$(CURDIR)" $(BIN)/jupyter lab notebooks
+	PYTHONPATH="$(CURDIR)" $(BIN)/jupyter lab --config=tools/lab/jupyter_lab_config.py
 
 sync: $(INSTALLED)
 	$(BIN)/python tools/sync_notebooks.py

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tools import fresh_build
-from tools.sync_notebooks import differing, notebook_json
+from tools.notebooks import tex, text
+from tools.notebooks.markdown import escape, fold, quoted
 
 TEXT = """---
 jupytext:
@@ -74,22 +75,103 @@ def test_a_build_of_unknown_origin_is_forgotten(tree: Path) -> None:
 
 
 def test_an_edit_changes_the_ids_of_the_edited_cells_only() -> None:
-    import json
-
-    before, after = (
-        json.loads(notebook_json(t))["cells"] for t in (TEXT, TEXT.replace("A sentence", "Two"))
-    )
-    assert [a["id"] == b["id"] for a, b in zip(before, after, strict=True)] == [False, True, True]
-    assert notebook_json(TEXT) == notebook_json(TEXT)
+    before, after = (text.cells_of(t).cells for t in (TEXT, TEXT.replace("A sentence", "Two")))
+    assert [a.id == b.id for a, b in zip(before, after, strict=True)] == [False, True, True]
+    assert len({cell.id for cell in before}) == 3
+    assert text.as_json(text.cells_of(TEXT)) == text.as_json(text.cells_of(TEXT))
 
 
-def test_a_pair_that_differs_is_named(tmp_path: Path) -> None:
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "01_a.md").write_text(TEXT)
-    assert differing(tmp_path) == ["01_a"]
-    (tmp_path / "01_a.ipynb").write_text(notebook_json(TEXT))
-    assert differing(tmp_path) == []
-    (tmp_path / "01_a.ipynb").write_text(notebook_json(TEXT).replace("x = 1", "x = 2"))
-    assert differing(tmp_path) == ["01_a"]
-    (tmp_path / "02_b.ipynb").write_text(notebook_json(TEXT))
-    assert differing(tmp_path) == ["01_a", "02_b"]
+@pytest.mark.parametrize(
+    ("changed", "same"),
+    [("A sentence", True), ("# Title", True), ("x = 1", False)],
+)
+def test_numbers_are_as_old_as_the_code(changed: str, same: bool) -> None:
+    before, after = (text.cells_of(t) for t in (TEXT, TEXT.replace(changed, "y = 2")))
+    assert (text.code_digest(before) == text.code_digest(after)) is same
+
+
+def test_stand_ins_glue_what_the_run_has_glued() -> None:
+    notebook, numbers = text.cells_of(TEXT), {"01-a": "'-0.5'", "01-b": "3"}
+    text.add_stand_ins(notebook, numbers)
+    assert text.glued(notebook) == numbers
+
+
+MACROS: tex.Macros = {
+    "R": r"\mathbb{R}",
+    "E": r"\mathbb{E}",
+    "xbar": r"\bar{x}",
+    "loud": r"\alpha",
+    "tmix": r"t_{\mathrm{mix}}",
+    "norm": [r"\lVert #1\rVert", 1],
+    "inner": [r"\langle #1, #2\rangle", 2],
+}
+
+
+@pytest.mark.parametrize(
+    ("formula", "expanded"),
+    [
+        (r"x\in\R^d", r"x\in\mathbb{R}^d"),
+        (r"\xbar_k", r"\bar{x}_k"),
+        (r"\loud x", r"\alpha x"),
+        (r"k\ge\tmix", r"k\ge t_{\mathrm{mix}}"),
+        (r"\norm{x}^2", r"\lVert x\rVert^2"),
+        (r"\norm Q\le2", r"\lVert Q\rVert\le2"),
+        (r"\norm\cdot", r"\lVert \cdot\rVert"),
+        (r"\norm{\frac{a}{b}}", r"\lVert \frac{a}{b}\rVert"),
+        (r"\norm{\{a\}}", r"\lVert \{a\}\rVert"),
+        (r"\norm{\xbar-\norm{y}}", r"\lVert \bar{x}-\lVert y\rVert\rVert"),
+        (r"\E\inner{a}{b}", r"\mathbb{E}\langle a, b\rangle"),
+        (r"\inner{a} b", r"\langle a, b\rangle"),
+        (r"a\\R", r"a\\R"),
+        (r"\normal\Ran", r"\normal\Ran"),
+        (r"x+y", r"x+y"),
+    ],
+)
+def test_macros_are_expanded(formula: str, expanded: str) -> None:
+    assert tex.expand(formula, MACROS) == expanded
+
+
+def test_an_open_brace_is_named() -> None:
+    with pytest.raises(ValueError, match=r"a brace is not closed in '.*norm\{x'"):
+        tex.expand(r"\norm{x", MACROS)
+
+
+@pytest.mark.parametrize(
+    ("formula", "number", "shown"),
+    [
+        ("a\n= b", "", "$$ a = b $$"),
+        ("a", "5.1", r"$$ a \tag{5.1} $$"),
+        ("a\\\\\nb", "", r"$$ \begin{aligned} a\\ b \end{aligned} $$"),
+        (r"\begin{cases}a\\b\end{cases}", "", r"$$ \begin{cases}a\\b\end{cases} $$"),
+    ],
+)
+def test_a_displayed_formula_is_one_line(formula: str, number: str, shown: str) -> None:
+    assert tex.displayed(formula, number) == shown
+
+
+@pytest.mark.parametrize(
+    ("plain", "escaped"),
+    [
+        ("two * three", r"two \* three"),
+        ("snake_case stays", "snake_case stays"),
+        ("_private", r"\_private"),
+        ("[0, 1]", r"\[0, 1\]"),
+        ("costs 3 $", r"costs 3 \$"),
+        ("a < b", "a &lt; b"),
+        ("a\\b", r"a\\b"),
+    ],
+)
+def test_text_is_no_markup(plain: str, escaped: str) -> None:
+    assert escape(plain) == escaped
+
+
+def test_boxes_and_folds() -> None:
+    assert quoted("a\n\nb") == "> a\n>\n> b"
+    assert fold("Hint", "a").splitlines() == [
+        "<details>",
+        "<summary><b>Hint</b></summary>",
+        "",
+        "a",
+        "",
+        "</details>",
+    ]

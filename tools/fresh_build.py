@@ -34,15 +34,19 @@ def fingerprint(root: Path = ROOT) -> str:
     return digest.hexdigest()
 
 
+def is_stale(root: Path = ROOT, build: Path = BUILD) -> bool:
+    """Say whether ``build`` was made with other sources."""
+    mark = build / "fingerprint"
+    return build.exists() and (not mark.exists() or mark.read_text() != fingerprint(root))
+
+
 def forget_stale(root: Path = ROOT, build: Path = BUILD) -> bool:
     """Remove ``build`` when it was made with other sources; say whether it was."""
-    mark = build / "fingerprint"
-    now = fingerprint(root)
-    stale = build.exists() and (not mark.exists() or mark.read_text() != now)
+    stale = is_stale(root, build)
     if stale:
         shutil.rmtree(build)
     build.mkdir(parents=True, exist_ok=True)
-    mark.write_text(now)
+    (build / "fingerprint").write_text(fingerprint(root))
     return stale
 
 

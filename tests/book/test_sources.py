@@ -9,8 +9,6 @@ import jupytext
 import pytest
 import yaml
 
-from tools.sync_notebooks import differing, myst_text, notebook_json
-
 ROOT = Path(__file__).resolve().parents[2]
 TEXTS = sorted((ROOT / "notebooks" / "src").glob("*.md"))
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))
@@ -83,18 +81,6 @@ def definition(code: str, name: str) -> str:
     for part in name.split("."):
         (node,) = [n for n in node.body if getattr(n, "name", None) == part]
     return ast.get_source_segment(code, node)
-
-
-def test_pairs_agree() -> None:
-    assert differing() == [], "run make sync"
-
-
-@pytest.mark.parametrize("path", TEXTS, ids=lambda p: p.stem)
-def test_a_pair_survives_the_way_back(path: Path, tmp_path: Path) -> None:
-    """Notebook -> text -> notebook changes nothing, so editing in Jupyter is safe."""
-    json_text = notebook_json(path.read_text("utf8"))
-    (tmp_path / "a.ipynb").write_text(json_text, "utf8")
-    assert notebook_json(myst_text(tmp_path / "a.ipynb")) == json_text
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("notebooks/**/*.ipynb")), ids=lambda p: p.stem)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.sync_notebooks import notebook_json
+from tools.notebooks import text
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = """
@@ -62,7 +62,7 @@ def test_a_change_in_the_package_reaches_the_page(tmp_path: Path) -> None:
     shutil.copy(ROOT / "tools" / "fresh_build.py", tmp_path / "tools")
     (tmp_path / "_config.yml").write_text(CONFIG)
     (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: notebooks/page\n")
-    (tmp_path / "notebooks" / "page.ipynb").write_text(notebook_json(PAGE))
+    (tmp_path / "notebooks" / "page.ipynb").write_text(text.as_json(text.cells_of(PAGE)))
     constants = tmp_path / "amgd" / "constants.py"
 
     constants.write_text("VALUE = 'before'\n")

@@ -32,7 +32,7 @@ from nbformat import NotebookNode
 from nbgrader import preprocessors as steps
 from traitlets.config import Config
 
-from tools.sync_notebooks import KERNEL
+from tools.notebooks.text import KERNEL
 
 ROOT = Path(__file__).resolve().parents[2]
 COURSE = ROOT / "notebooks" / "coursework"
