@@ -10,7 +10,7 @@ import gymnasium
 import mujoco
 import numpy as np
 from gymnasium.envs.mujoco import MujocoEnv
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 # Seconds of full, constant torques, until all limbs show.
 ROBOTS = {"Swimmer-v5": 0.5, "Walker2d-v5": 0.04, "HalfCheetah-v5": 0.15, "Ant-v5": 0.15}
@@ -19,7 +19,7 @@ PICTURE = Path(__file__).resolve().parents[1] / "book" / "_static" / "robots.png
 
 
 def frame(name: str, seconds: float) -> np.ndarray:
-    """Return the picture of a robot after some seconds of full, constant torques, (H, W, 3)."""
+    """Return the labelled picture of a robot after some seconds of full torques, (H, W, 3)."""
     env = gymnasium.make(name, render_mode="rgb_array", width=WIDTH, height=HEIGHT)
     env.reset(seed=0)
     robot = env.unwrapped
@@ -30,7 +30,11 @@ def frame(name: str, seconds: float) -> np.ndarray:
     picture = env.render()
     assert isinstance(picture, np.ndarray)
     env.close()
-    return picture
+    labelled = Image.fromarray(picture)
+    draw, words = ImageDraw.Draw(labelled), name.split("-")[0]
+    font = ImageFont.load_default(size=30)
+    draw.text((14, 8), words, fill="white", font=font, stroke_width=2, stroke_fill="black")
+    return np.asarray(labelled)
 
 
 def main() -> None:
