@@ -34,7 +34,8 @@ NOT_PROSE = [
     re.compile(pattern, re.M | re.S)
     for pattern in (
         r"\A---\n.*?\n---\n",
-        r"^( *)```(?:\{(?:literalinclude|eval-rst|math|code-block|raw|bibliography)\}|\w).*?^\1```$",
+        r"^( *)```(?:\{(?:literalinclude|eval-rst|math|code-block|raw|bibliography)\}|\w)"
+        r".*?^\1```$",
         r"\$\$.*?\$\$(?: \([\w-]+\))?",
         r"(?<!\\)\$[^$]+\$",
         r"^\([\w-]+\)=$",
