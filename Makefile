@@ -14,12 +14,13 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 # Programs that belong to the environment (jupyter, ruff, ...) are found without activating it.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help book test test-code test-notebooks test-book paper lab sync lint bench dist clean
+.PHONY: help book pdf test test-code test-notebooks test-book paper lab sync lint bench dist clean
 .PHONY: course course-rates collect grade marks
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make book   build the HTML pages and print the file to open"
+	@echo "make pdf    print the whole book into one PDF"
 	@echo "make test   run every test: package, theorems, notebooks, built pages"
 	@echo "make lab    open the notebooks in Jupyter"
 	@echo "make paper  run what the records of the paper's experiments lack (many hours on two cores)"
@@ -43,6 +44,9 @@ book: $(INSTALLED)
 	$(BIN)/python tools/fresh_build.py
 	$(BIN)/jupyter-book build . -W --keep-going -n
 	@echo "Open $(CURDIR)/_build/html/index.html"
+
+pdf: book
+	$(BIN)/python tools/book_pdf.py
 
 test: test-code test-notebooks test-book
 
@@ -75,6 +79,7 @@ lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/mypy amgd tools
 	$(BIN)/python -m tools.spelling
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 bench: $(INSTALLED)
 	$(BIN)/python -m pytest benchmarks -p no:xdist -s

@@ -1,6 +1,8 @@
 """The built book and a browser, where there are any."""
 
 import shutil
+from collections.abc import Callable
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "_build" / "html"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PAGES = sorted(
+    p.relative_to(HTML).as_posix()
+    for folder in ("book", "notebooks")
+    for p in (HTML / folder).rglob("*.html")
+)
 
 
 @pytest.fixture(scope="session")
@@ -32,3 +39,32 @@ def browser():
         chromium = playwright.chromium.launch(executable_path=path, args=flags)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture
+def opened(html: Path, browser) -> Callable:
+    """Return a context that holds a page open, its formulas set: ``with opened(name, width)``."""
+
+    @contextmanager
+    def opened_page(name: str, width: int, **options):
+        size = {"width": width, "height": 800}
+        context = browser.new_context(viewport=size, reduced_motion="reduce", **options)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.goto((html / name).resolve().as_uri())
+        set_formulas(page)
+        try:
+            yield page
+        finally:
+            context.close()
+
+    return opened_page
+
+
+def set_formulas(page) -> None:
+    """Wait until a page is loaded and its formulas are set."""
+    page.wait_for_load_state("load")
+    if page.locator("span.math, div.math").count():
+        page.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
+        page.evaluate("MathJax.startup.promise")
+    page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))")
