@@ -5,6 +5,7 @@ Needs matplotlib alone (``pip install "amgd[plots]"``).
 
 from __future__ import annotations
 
+import sys
 from importlib.resources import files
 from typing import Any
 from zlib import crc32
@@ -65,6 +66,11 @@ def use_style() -> None:
     True
     """
     plt.style.use(STYLE)
+    ipython = sys.modules.get("IPython")
+    if ipython and hasattr(ipython.get_ipython(), "kernel"):  # a notebook: drawings, not bitmaps
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+        set_matplotlib_formats("svg", metadata={"Date": None})
 
 
 def line_style(method: str) -> dict[str, Any]:
