@@ -110,21 +110,20 @@ function figure(image) {
 }
 
 // A formula, table or listing that is wider than its place scrolls, and then the keyboard reaches it; no other one is a tab stop.
+// First all that is read, then all that is written, since each change after which something is read costs a layout.
 function scrollers() {
-  const query = "mjx-container, span.math, div.math, pre, .pst-scrollable-table-container, .table-wrapper, div.cell_output > .output";
-  for (const box of all(query, document.querySelector("article") || document)) {
-    if (box.matches("span.math")) {
-      box.classList.remove("wide");
-      const place = box.closest("p, li, td, th, dd, dt, figcaption, div");
-      box.classList.toggle("wide", box.getBoundingClientRect().width > place.clientWidth + 1);
-    }
-    const scrolls = box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX);
-    if (scrolls) {
-      box.tabIndex = 0;
-    } else {
-      box.removeAttribute("tabindex");
-    }
-  }
+  const article = document.querySelector("article") || document.body;
+  const edge = document.documentElement.clientWidth - 8;
+  const right = (element) => element.getBoundingClientRect().right;
+  const mark = (elements, look, isSo) => {
+    elements.forEach((element) => element.classList.remove(look));
+    elements.filter(isSo).forEach((element) => element.classList.add(look));
+  };
+  mark(all("span.math", article), "wide", (box) => right(box) > 1 + Math.min(edge, right(box.closest("p, li, td, th, dd, dt, figcaption, div"))));
+  mark(all(".nobreak", article), "breaks", (line) => right(line) > edge);
+  const boxes = all("mjx-container, span.math, div.math, pre, .pst-scrollable-table-container, .table-wrapper, div.cell_output > .output", article);
+  const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX));
+  boxes.forEach((box, i) => (scrolls[i] ? box.setAttribute("tabindex", "0") : box.removeAttribute("tabindex")));
 }
 
 // Who comes from the search lands on a marked word, in the section that was found; a fold around it opens.
