@@ -119,9 +119,11 @@ function scrollers() {
     elements.forEach((element) => element.classList.remove(look));
     elements.filter(isSo).forEach((element) => element.classList.add(look));
   };
-  mark(all("span.math", article), "wide", (box) => right(box) > 1 + Math.min(edge, right(box.closest("p, li, td, th, dd, dt, figcaption, div"))));
-  mark(all(".nobreak", article), "breaks", (line) => right(line) > edge);
-  const boxes = all("mjx-container, span.math, div.math, pre, .pst-scrollable-table-container, .table-wrapper, div.cell_output > .output", article);
+  // A formula scrolls together with the sign that follows it.
+  const lines = all(".nobreak, span.math", article).filter((box) => !box.parentElement.closest(".nobreak"));
+  const end = (box) => Math.max(right(box), right(box.querySelector("mjx-container") || box));
+  mark(lines, "wide", (box) => end(box) > 1 + Math.min(edge, right(box.closest("p, li, td, th, dd, dt, figcaption, div"))));
+  const boxes = all("mjx-container, .nobreak, span.math, div.math, pre, .pst-scrollable-table-container, .table-wrapper, div.cell_output > .output", article);
   const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX));
   boxes.forEach((box, i) => (scrolls[i] ? box.setAttribute("tabindex", "0") : box.removeAttribute("tabindex")));
 }
