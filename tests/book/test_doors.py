@@ -78,7 +78,7 @@ def test_a_drawer_leads_to_another_chapter_and_a_folded_list_stays_folded(opened
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", ["book/intro.html"])
+@pytest.mark.parametrize("name", ["book/intro.html", CHAPTER])
 def test_every_button_does_something(name: str, width: int, opened) -> None:
     """What a click changes: a dialog, an expanded part, the colour mode, the clipboard's tick."""
     state = """() => document.querySelectorAll('dialog[open]').length
@@ -157,7 +157,7 @@ def test_next_and_previous_by_click(width: int, opened) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("word", ["stationary", "Lipschitz"])
+@pytest.mark.parametrize("word", ["stationary", "Lipschitz", "eigenvalue"])
 def test_a_search_lands_near_the_word(word: str, width: int, opened) -> None:
     with opened("book/intro.html", width) as page:
         page.get_by_role("button", name="Search", exact=True).click()
@@ -194,6 +194,37 @@ def test_the_dark_is_kept_from_page_to_page(width: int, opened) -> None:
             button.click()
         page.goto(page.url.replace("how_to_use", "notation"))
         assert max(page.evaluate(ground)) < 60
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["book/how_to_use.html", CHAPTER])
+def test_tab_goes_through_the_page_and_is_seen(name: str, width: int, opened) -> None:
+    """First the skip link, then on: all that is focused can be seen, no formula that fits is."""
+    look = """async () => {
+      await Promise.allSettled(document.getAnimations().map(a => a.finished));
+      const e = document.activeElement, box = e.getBoundingClientRect();
+      const style = getComputedStyle(e);
+      return {tag: e.tagName, end: e === document.body,
+              formula: e.matches('mjx-container, .math'), scrolls: e.scrollWidth > e.clientWidth,
+              inside: box.width > 0 && box.bottom > 0 && box.top < innerHeight
+                && box.right > 0 && box.left < innerWidth,
+              ring: style.outlineStyle !== 'none' || style.boxShadow !== 'none',
+              what: e.outerHTML.slice(0, 120)};
+    }"""
+    with opened(name, width) as page:
+        stops = []
+        for _ in range(400):
+            page.keyboard.press("Tab")
+            stop = page.evaluate(look)
+            if stop["end"]:
+                break
+            stops.append(stop)
+        assert "skip" in stops[0]["what"] or "main-content" in stops[0]["what"]
+        assert len(stops) >= 10
+        assert stop["end"], "the tab key goes round"
+        assert [s["what"] for s in stops if not s["inside"]] == []
+        assert [s["what"] for s in stops if not s["ring"]] == []
+        assert [s["what"] for s in stops if s["formula"] and not s["scrolls"]] == []
 
 
 @pytest.mark.parametrize("width", [390, 1280])
