@@ -161,6 +161,6 @@ window.addEventListener("load", async () => {
   all(".admonition.toggle > .admonition-title").forEach(fold);
   if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
   scrollers();
-  landOnHit();
+  setTimeout(landOnHit, 20); // Sphinx marks the words in a timer of 10 ms, set before
   new ResizeObserver(scrollers).observe(document.body);
 });
