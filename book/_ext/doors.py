@@ -82,6 +82,8 @@ def panels(drawing: Path) -> list[tuple[float, float, float, float]]:
     root = ElementTree.parse(drawing).getroot()
     width, height = map(float, root.attrib["viewBox"].split()[2:])
     axes = [g for g in root.iter(f"{SVG}g") if re.fullmatch(r"axes_\d+", g.get("id", ""))]
+    if not all(map(frame, axes)):  # pictures without axes
+        return []
     boxes = [box for box in map(extent, axes) if box[2] - box[0] > BAR]
     rows: list[list[tuple[float, float, float, float]]] = []
     for box in sorted(boxes, key=lambda b: (round(b[1] / 20), b[0])):
@@ -99,11 +101,15 @@ def panels(drawing: Path) -> list[tuple[float, float, float, float]]:
     return views if any(len(row) > 1 for row in rows) else []
 
 
+def frame(group: ElementTree.Element) -> str:
+    """Path around the axes of a group; empty for a picture that has none."""
+    path = group.find(f"{SVG}g/{SVG}path")
+    return "" if path is None else path.attrib["d"]
+
+
 def extent(group: ElementTree.Element) -> tuple[float, float, float, float]:
     """Left, top, right, bottom of a group: its frame, and the places where its words start."""
-    frame = group.find(f"{SVG}g/{SVG}path")
-    assert frame is not None, "axes without a frame"
-    numbers = [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", frame.attrib["d"])]
+    numbers = [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", frame(group))]
     x, y = numbers[::2], numbers[1::2]
     left = min(x)
     for word in group.iter(f"{SVG}g"):
