@@ -6,6 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from conftest import PAGES, set_formulas
+from pypdf import PdfReader
 
 CHAPTER = "notebooks/01_markov_gradients.html"
 WALKED = [CHAPTER, "notebooks/05_convex.html", "notebooks/09_gridworld.html", "book/errata.html"]
@@ -264,3 +265,29 @@ def test_one_search_field_and_no_empty_bar(opened) -> None:
         assert page.locator("article h1").first.bounding_box()["y"] < 130
         bar = page.locator("header.bd-header")
         assert not bar.count() or (bar.bounding_box() or {"height": 0})["height"] == 0
+
+
+def test_a_printed_chapter(opened, tmp_path: Path) -> None:
+    """At most 20 sheets; answers stay folded, code is whole, the lists of pages are left out."""
+    with opened(CHAPTER, 1280) as page:
+        page.pdf(path=tmp_path / "chapter.pdf", prefer_css_page_size=True)
+        answers = page.evaluate(
+            """() => [...document.querySelectorAll('article .toggle-hidden p, '
+                 + 'article details:not([open]) > :not(summary) p')]
+               .map(p => [...p.childNodes].filter(n => n.nodeType === 3).map(n => n.data))
+               .flat().filter(text => text.trim().length > 40)"""
+        )
+        lines = page.evaluate(
+            """() => [...document.querySelectorAll('article div.cell_input pre')]
+               .filter(e => e.checkVisibility({visibilityProperty: true}))
+               .flatMap(e => e.textContent.split('\\n'))"""
+        )
+        chapters = page.locator("#pst-primary-sidebar a").all_text_contents()
+    read = PdfReader(tmp_path / "chapter.pdf")
+    printed = "".join("".join(sheet.extract_text() for sheet in read.pages).split())
+    assert len(read.pages) <= 20
+    assert len(answers) > 20
+    assert [a for a in answers if "".join(a.split()) in printed] == []
+    assert len(lines) > 50
+    assert [line for line in lines if "".join(line.split()) not in printed] == []
+    assert sum("".join(c.split()) in printed for c in chapters) < len(chapters) / 2
