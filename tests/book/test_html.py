@@ -17,7 +17,8 @@ PAGES = sorted(
 RAW_TEX = re.compile(
     r"\\\(|\\\[|\\begin\{|\\frac|\\mathbb|\$\$|\{prf:|\{glue|\{eq\}|\{ref\}|\{numref\}"
 )
-COLLECT = """() => {
+COLLECT = """async () => {
+  for (const image of document.images) image.loading = 'eager'; // also panels for a narrow window
   const article = document.querySelector('article') || document.body;
   const visible = article.cloneNode(true);
   const count = (query) => document.querySelectorAll(query).length;
@@ -30,9 +31,9 @@ COLLECT = """() => {
     fences,
     mathErrors: count('[data-mjx-error], mjx-merror'),
     unset: count(`span.math${bare}, div.math${bare}`),
-    images: [...document.images].map(i => ({
-      src: i.currentSrc || i.src, ok: i.complete && i.naturalWidth > 0, alt: i.getAttribute('alt'),
-      inArticle: article.contains(i)})),
+    images: await Promise.all([...document.images].map(async i => ({
+      src: i.currentSrc || i.src, ok: await i.decode().then(() => i.naturalWidth > 0, () => false),
+      alt: i.getAttribute('alt'), inArticle: article.contains(i)}))),
     links: [...document.querySelectorAll('a[href]')].map(a => a.href),
     undefinedMacros: count(
       'mjx-container [data-mml-node="mtext"][fill="red"], mjx-container g[fill="red"]'),
