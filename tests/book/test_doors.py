@@ -167,7 +167,7 @@ def test_a_search_lands_near_the_word(word: str, width: int, opened) -> None:
         hit = page.locator("#search-results li a").first
         hit.wait_for()
         hit.click()
-        page.wait_for_url(re.compile("/(book|notebooks)/(?!intro)"))
+        page.wait_for_url(re.compile("/(book|notebooks)/(?!intro)"), wait_until="commit")
         set_formulas(page)
         marked = page.locator("article .highlighted")
         marked.first.wait_for(state="attached")
@@ -193,6 +193,7 @@ def test_the_dark_is_kept_from_page_to_page(width: int, opened) -> None:
         assert seen["dark"] < 60 < 200 < seen["light"]
         while page.evaluate("document.documentElement.dataset.mode") != "dark":
             button.click()
+        page.wait_for_timeout(500)  # Chromium writes what a page stores in its own time
         page.goto(page.url.replace("how_to_use", "notation"))
         assert max(page.evaluate(ground)) < 60
 
