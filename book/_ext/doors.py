@@ -66,12 +66,22 @@ def public_address(remote: str) -> str:
 
 
 def description(doctree: nodes.document) -> str:
-    """First paragraph of a page, as plain text of at most 200 letters."""
+    """First sentences of a page that have no formula, as plain text of at most 200 letters."""
     for paragraph in doctree.findall(nodes.paragraph):
-        if isinstance(paragraph.parent, nodes.section):
-            text = " ".join(paragraph.astext().split())
+        if isinstance(paragraph.parent, nodes.section) and (text := plain(paragraph)):
             return text if len(text) <= 200 else text[:199].rsplit(" ", 1)[0] + "…"
     return ""
+
+
+def plain(paragraph: nodes.paragraph) -> str:
+    """Return the text of a paragraph, up to the sentence in which its first formula stands."""
+    words = ""
+    for node in paragraph.findall(lambda node: isinstance(node, nodes.math | nodes.Text)):
+        if isinstance(node, nodes.math):
+            words = re.sub(r"[^.:?!]*$", "", words)
+            break
+        words += node.astext()
+    return " ".join(words.split())
 
 
 def panels(drawing: Path) -> list[tuple[float, float, float, float]]:

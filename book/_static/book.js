@@ -123,7 +123,7 @@ function scrollers() {
   const lines = all(".nobreak, span.math", article).filter((box) => !box.parentElement.closest(".nobreak"));
   const end = (box) => Math.max(right(box), right(box.querySelector("mjx-container") || box));
   mark(lines, "wide", (box) => end(box) > 1 + Math.min(edge, right(box.closest("p, li, td, th, dd, dt, figcaption, div"))));
-  const boxes = all("mjx-container, .nobreak, span.math, div.math, pre, .pst-scrollable-table-container, .table-wrapper, div.cell_output > .output", article);
+  const boxes = all("mjx-container, .nobreak, span.math, div.math, pre, .pst-scrollable-table-container, .table-wrapper, div.cell_output > .output, div[style*=overflow]", article);
   const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX));
   boxes.forEach((box, i) => (scrolls[i] ? box.setAttribute("tabindex", "0") : box.removeAttribute("tabindex")));
 }
