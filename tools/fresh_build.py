@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "_build"
 SOURCES = (
     "amgd/**/*",
+    "tools/*.py",
+    "book/*.csv",
     "book/results/*/*.csv",
     "book/results/*/manifest.json",
     "notebooks/coursework/pass_rates.json",
