@@ -43,7 +43,7 @@ def exact_gap(
     average: Literal["none", "uniform", "linear"] = "none",
     record: ArrayLike | None = None,
 ) -> tuple[IntArray, FloatArray]:
-    r"""Return :math:`E f(\bar x_k)-f^*` on a quadratic, exactly.
+    r"""Return :math:`E f(\bar x_k)-f^*` on a quadratic, exactly (equation ``eq-14-moments``).
 
     With :math:`z=(x-x^*,\bar x-x^*,1)`, each step is :math:`z_k=M_k(\xi_k)z_{k-1}`, so
     :math:`S_k(j)=E[z_kz_k^\top;\xi_k=j]` obeys
@@ -181,7 +181,7 @@ def exact_average(
     tail: int = 1,
     correlation: float = 0.0,
 ) -> tuple[FloatArray, FloatArray]:
-    r"""Split the exact error of a constant step and momentum.
+    r"""Split the exact error of a constant step and momentum (equation ``eq-14-split``).
 
     On :math:`f(x)=\frac a2x^2` with gradients :math:`ax+\varepsilon_t` the iterates are
 
@@ -275,7 +275,7 @@ def _repeat(step: _Step, times: int) -> _Step:
 def exact_convex(
     curvatures: ArrayLike, rules: Sequence[StepSizes], *, record: ArrayLike
 ) -> tuple[FloatArray, FloatArray]:
-    r"""Split the exact error of Algorithm 2 for several rules.
+    r"""Split the exact error of Algorithm 2 for several rules (equation ``eq-14-split``).
 
     On :math:`f(x)=\frac a2x^2` with gradients :math:`ax+\varepsilon_t`, independent,
     :math:`E\bar x_k^2=\text{start}\cdot x_0^2+\text{noise}\cdot s^2`.
@@ -341,7 +341,7 @@ def exact_convex(
 
 
 def lower_sgd(k: ArrayLike, *, mu: float, L: float, r0: float, sigma: float) -> Any:
-    r"""Return a lower bound for SGD on its worst quadratic.
+    r"""Return a lower bound for SGD on its worst quadratic (Proposition ``prop-14-lower``).
 
     For every predetermined sequence of steps in [0, 1/L] and every convex average of the iterates
     there is a quadratic with curvatures in [mu, L], a start at distance at most r0 and independent
@@ -381,7 +381,7 @@ def lower_sgd(k: ArrayLike, *, mu: float, L: float, r0: float, sigma: float) -> 
 
 
 def lower_accelerated(k: ArrayLike, *, mu: float, L: float, r0: float, sigma: float) -> Any:
-    r"""Return a lower bound for all predetermined methods.
+    r"""Return a lower bound for all predetermined methods (Proposition ``prop-14-lower``).
 
     The methods are those whose output is :math:`x_0` plus a combination, fixed beforehand, of the k
     gradients seen: SGD, Nesterov's method, Algorithm 2, and all averages.

@@ -52,7 +52,7 @@ class TraceRun:
 
 
 def kappa_trace(trace: float, *, discount: float, low: float = 0.0, high: float = 1.0) -> float:
-    r"""Return the condition number of TD(lambda).
+    r"""Return the condition number of TD(lambda) (Proposition ``prop-14-trace``).
 
     For a reversible chain and eigenfeatures whose eigenvalues have the extremes `low` and `high`,
 
@@ -89,7 +89,7 @@ def kappa_trace(trace: float, *, discount: float, low: float = 0.0, high: float 
 
 
 def trace_system(problem: TDProblem, trace: float) -> tuple[FloatArray, FloatArray]:
-    """Return the mean field of TD(lambda), exactly.
+    """Return the mean field of TD(lambda), exactly (Proposition ``prop-14-trace``).
 
     Parameters
     ----------

@@ -55,6 +55,7 @@ def random_momentum(rng, a, k):
     return run
 
 
+@pytest.mark.theorem("prop-14-lower")
 @pytest.mark.parametrize(
     ("method", "lower"), [(random_sgd, lower_sgd), (random_momentum, lower_accelerated)]
 )
@@ -76,6 +77,7 @@ def test_no_method_is_below_its_lower_bound(method, lower, record):
     record(f"lower bound / least error of {method.__name__}", 1 / least)
 
 
+@pytest.mark.theorem("prop-14-lower")
 @pytest.mark.parametrize("k", [1, 2, 5, 9])
 def test_the_bounds_of_the_start_are_attained(k):
     """SGD with step 1/L, and the polynomial of Chebyshev on the square root of the curvature."""
@@ -104,6 +106,7 @@ def test_the_bound_of_the_noise_is_a_quarter_of_its_level():
             assert lower(k, **known, sigma=2 * rho**0.5) >= level / 4 * (1 - 1e-12)
 
 
+@pytest.mark.theorem("prop-14-upper")
 def test_tail_averages_of_sgd(record):
     worst = 0.0
     for k, q in product([1, 2, 3, 7, 20, 200, 3000], [0.0, 0.5, 0.95, -0.8]):
@@ -130,6 +133,7 @@ def test_tail_averages_of_sgd(record):
     record("tail average of SGD, noise part", worst)
 
 
+@pytest.mark.theorem("prop-14-upper")
 def test_algorithm_2_with_added_noise(record):
     worst = 0.0
     ks = np.array([1, 2, 5, 20, 100, 400])
@@ -148,6 +152,7 @@ def test_algorithm_2_with_added_noise(record):
     record("Algorithm 2, added noise", worst)
 
 
+@pytest.mark.theorem("cor-14-map")
 def test_the_gain_is_of_the_stated_order():
     """From above with the two propositions, and from below with the methods that they name."""
     a = CURVATURES
@@ -172,6 +177,7 @@ def test_the_gain_is_of_the_stated_order():
             assert below / above >= 1 / (272 * rho * kappa)
 
 
+@pytest.mark.theorem("prop-14-long-run")
 @pytest.mark.parametrize("q", [0.0, 0.8, -0.6])
 def test_in_the_long_run_averages_do_not_tell_the_methods_apart(q):
     """2k (E f - f*) tends to the long-run variance over the curvature, whatever the momentum."""
@@ -192,6 +198,7 @@ def epochs(problem_samples, orders, beta, x):
     return np.array(seen)
 
 
+@pytest.mark.theorem("prop-14-passes")
 @pytest.mark.parametrize("kind", ["cyclic", "reshuffled"])
 def test_passes_over_the_data(kind, record):
     """Every order of every pass: the largest error over all of them, not the mean."""
@@ -253,6 +260,7 @@ def eigenfeatures(chain):
     return np.clip(p, -1, 1), U / root[:, None]  # eigh gives 1 up to rounding
 
 
+@pytest.mark.theorem("prop-14-trace")
 def test_traces_and_the_condition_number():
     rng = np.random.default_rng(143)
     for _ in range(60):
@@ -271,6 +279,7 @@ def test_traces_and_the_condition_number():
         assert np.linalg.cond(A) <= np.linalg.cond(gram) * kappa * (1 + 1e-7)
 
 
+@pytest.mark.theorem("prop-14-trace")
 def test_traces_and_the_gradient():
     rng = np.random.default_rng(144)
     for _ in range(40):
@@ -286,6 +295,7 @@ def test_traces_and_the_gradient():
             assert asymmetry < 1e-12 if trace == 1 else asymmetry > 1e-9
 
 
+@pytest.mark.theorem("prop-14-trace")
 def test_traces_and_the_noise():
     """E z_i^2 by powers of P, and the price of the chapter."""
     rng = np.random.default_rng(145)
