@@ -14,6 +14,7 @@ with and a hash of the code that gave them; a chapter runs again only when its c
 """
 
 import argparse
+import gc
 import json
 import sys
 from pathlib import Path
@@ -48,8 +49,8 @@ def kept(name: str) -> dict[str, Any]:
         return {}
     try:
         notebook = json.loads(path.read_text("utf8"))
-    except json.JSONDecodeError:
-        raise SystemExit(f"{path} is no notebook: take either side of the conflict first") from None
+    except json.JSONDecodeError:  # two branches in conflict: the texts decide
+        return {}
     return dict(notebook["metadata"].get("amgd", {}))
 
 
@@ -87,10 +88,16 @@ def made(run: tuple[str, ...] = (), *, quick: bool = False, still: bool = False)
     """What each file should hold; with ``still`` no chapter runs."""
     for name in text.chapters():
         written = (NOTEBOOKS / "src" / f"{name}.md").read_text("utf8")
+        if "\n<<<<<<< " in written:
+            raise SystemExit(f"notebooks/src/{name}.md holds a conflict: resolve it first")
         source = text.cells_of(written)
         numbers = kept(name)
         if name in run or (not still and outdated(written, numbers, quick)):
             numbers = fresh(name, source, name in run)
+            if missing := sorted(text.told(written) - set(numbers["numbers"])):
+                raise SystemExit(
+                    f"{name}: no cell glues what the prose tells: {', '.join(missing)}"
+                )
         content = json.dumps(numbers or {"numbers": {}}, sort_keys=True)
         write(numbers_file(BUILD, name), content)
         if not (NOTEBOOKS / f"{name}.ipynb").exists():
@@ -104,9 +111,12 @@ def made(run: tuple[str, ...] = (), *, quick: bool = False, still: bool = False)
         confoverrides=NOTHING_RUNS,
         noconfig=True,
         quiet=True,
+        warningiserror=True,
+        keep_going=True,
     )
     if status:
-        raise SystemExit(f"the notebooks cannot be made: {status}")
+        (BUILD / "doctrees" / "environment.pickle").unlink(missing_ok=True)  # warn again next time
+        raise SystemExit("no notebook is written: mend what the lines above say in notebooks/src")
     pages = {n: (BUILD / "pages" / f"{n}.ipynb").read_text("utf8") for n in text.chapters()}
     files = {NOTEBOOKS / f"{name}.ipynb": page for name, page in pages.items()}
     return files | {NOTEBOOKS / "README.md": start.page(ROOT / "_toc.yml", pages)}
@@ -145,6 +155,7 @@ def main() -> int:
         "--check", action="store_true", help="change nothing; exit 1 if a notebook differs"
     )
     args = parser.parse_args()
+    gc.disable()  # half of the time would go into looking for garbage in the pages Sphinx has read
     if args.check:
         bad = differing()
         print("\n".join(f"notebooks/{n} is not what the text gives: run make sync" for n in bad))

@@ -19,6 +19,11 @@ from tools.notebooks import text
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LINK = re.compile(r"\]\(([^()\s]+)\)")
+STATEMENT = re.compile(
+    r"\[((?:Algorithm|Corollary|Lemma|Proposition|Theorem) [\d.]+)\]"
+    r"\((\w+\.ipynb)#cell-id=([^)]+)\)"
+)
+ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
 # Markup of MyST, names of roles and directives, and TeX outside of formulas
 RAW = re.compile(
     r"\{(?:prf|glue|py|cite)?:?[a-z]+\}`|^\s*:{3,}|^\(\S+\)=$|`{3,}\{|\\begin\{|\\frac", re.M
@@ -70,7 +75,7 @@ def test_only_plain_markdown(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda p: p.stem)
 def test_links_arrive(path: Path) -> None:
-    """At an anchor of a notebook, or at a file of the repository."""
+    """At an anchor, at a cell of another notebook, or at a file of the repository."""
     links = LINK.findall(markdown(path))
     assert links
     bad = []
@@ -79,11 +84,27 @@ def test_links_arrive(path: Path) -> None:
         if place.startswith("https://"):
             continue
         target = path.parent / place if place else path
-        if not target.exists() or (
-            fragment and target.suffix == ".ipynb" and f'id="{fragment}"' not in markdown(target)
-        ):
+        if not target.exists():
             bad.append(link)
+        elif fragment and target.suffix == ".ipynb":
+            ids = {f"cell-id={cell['id']}" for cell in cells(target)}
+            if fragment not in (ids if place else ANCHOR.findall(markdown(path))):
+                bad.append(link)
     assert bad == []
+
+
+def test_a_link_to_a_statement_arrives_at_its_cell() -> None:
+    found = [link for path in PATHS for link in STATEMENT.findall(markdown(path))]
+    assert len(found) > 50
+    cell = {(path.name, c["id"]): c["source"] for path in PATHS for c in cells(path)}
+    bad = [link for link in found if f"</a>**{link[0]}**" not in cell[link[1:]].split("\n")[0]]
+    assert bad == []
+
+
+def test_no_two_notebooks_have_the_same_anchor() -> None:
+    """JupyterLab goes to the first of the whole window."""
+    anchors = [anchor for path in PATHS for anchor in ANCHOR.findall(markdown(path))]
+    assert len(anchors) == len(set(anchors)) > 500
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda p: p.stem)
@@ -213,6 +234,12 @@ OPEN = """async (path) => {
   await window.jupyterapp.commands.execute('docmanager:open', {path});
   await window.jupyterapp.shell.currentWidget.context.ready;
 }"""
+PLACE = """(anchor) => {
+  const widget = window.jupyterapp.shell.currentWidget;
+  const goal = widget.node.querySelector(`[data-jupyter-id="${anchor}"]`);
+  const top = goal?.getBoundingClientRect().top;
+  return 0 < top && top < window.innerHeight;
+}"""
 CLOSE = """async () => {
   const widget = window.jupyterapp.shell.currentWidget;
   await widget.sessionContext.shutdown();
@@ -234,7 +261,8 @@ LOOK = """() => {
     formulas: all('mjx-container').length,
     errors: all('mjx-merror, [data-mjx-error]').length,
     red: all('mjx-container [mathcolor="red"], mjx-container [style*="color: red"]').length,
-    open: all('details[open]').length,
+    open: all('details[open], details > :not(summary)')
+      .filter(e => e.localName === 'details' || e.checkVisibility()).length,
     boxes: all('blockquote').length,
     code: seen('.jp-CodeCell .jp-InputArea-editor').length,
   };
@@ -272,3 +300,33 @@ def test_a_notebook_reads_like_its_page(path: Path, app) -> None:
         "code that should be folded shows"
     )
     assert opened["formulas"] >= closed["formulas"] > 20
+
+
+def click(app, path: str, link: str) -> None:
+    """Open a file, and click on the first link that is seen and leads there."""
+    app.evaluate(OPEN, path)
+    if path.endswith(".ipynb"):
+        look(app)
+    app.locator(f".jp-RenderedMarkdown a[href*='{link}']:visible").first.click()
+
+
+def test_a_link_within_a_notebook_arrives(app) -> None:
+    click(app, "notebooks/05_convex.ipynb", "#ex-05-refute")
+    app.wait_for_timeout(1000)
+    assert app.evaluate(PLACE, "ex-05-refute")
+    app.evaluate(CLOSE)
+
+
+def test_a_link_opens_another_notebook_at_the_place(app) -> None:
+    """The first time the notebook may still be drawn when JupyterLab looks for the place."""
+    click(app, "notebooks/README.md", "09_gridworld.ipynb")
+    look(app)
+    for _ in range(2):
+        click(app, "notebooks/09_gridworld.ipynb", "#cell-id=thm-3")
+        app.wait_for_function(
+            "window.jupyterapp.shell.currentWidget.title.label == '06_strongly_convex.ipynb'"
+        )
+        look(app)
+    app.wait_for_timeout(1000)
+    assert app.evaluate(PLACE, "thm-3")
+    app.evaluate(CLOSE)

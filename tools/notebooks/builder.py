@@ -72,9 +72,10 @@ class NotebookBuilder(Builder):
             return pages[docname]
 
         self.env.get_doctree = page  # type: ignore[method-assign]
+        self.notebooks: dict[str, nbformat.NotebookNode] = {}
 
     def write_doc(self, docname: str, doctree: nodes.document) -> None:
-        """Write one notebook, if it is a chapter."""
+        """Make one notebook, if it is a chapter."""
         if docname not in self.get_outdated_docs():
             return
         self.current_docname = docname
@@ -89,10 +90,13 @@ class NotebookBuilder(Builder):
         notebook.update(text.FOUR_FIVE)
         notebook.cells = Chapter(self, doctree, source).cells()
         text.set_ids(notebook.cells)
-        (Path(self.outdir) / f"{name}.ipynb").write_text(text.as_json(notebook), "utf8")
+        self.notebooks[name] = notebook
 
     def finish(self) -> None:
-        """Nothing is left to write."""
+        """Write the files, once it is known where links between them arrive."""
+        text.lead_to_cells(self.notebooks)
+        for name, notebook in self.notebooks.items():
+            (Path(self.outdir) / f"{name}.ipynb").write_text(text.as_json(notebook), "utf8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

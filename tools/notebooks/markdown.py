@@ -82,10 +82,10 @@ class Chapter:
                 cells.append(self.code_cell(part))
                 continue
             opens = part.opens or not cells or cells[-1].cell_type == "code"
-            if below_fold and not part.opens and not part.text.startswith("<details>"):
-                raise ValueError(f"{self.docname}: this would be folded away: {part.text[:200]!r}")
-            if part.opens:
+            if part.text.startswith("#"):
                 below_fold = bool(part.metadata)
+            elif below_fold and not part.text.startswith("<details>"):
+                raise ValueError(f"{self.docname}: this would be folded away: {part.text[:200]!r}")
             if opens:
                 cell = nbformat.v4.new_markdown_cell(part.text, metadata=part.metadata)
                 cells.append(cell)
@@ -262,12 +262,16 @@ class Chapter:
     # Boxes and folds
 
     def block_statement(self, node: nodes.Element) -> Iterator[Block]:
-        """A theorem, a definition, ...: a box with kind, number and name."""
+        """A theorem, a definition, ...: a box with kind, number and name.
+
+        It opens a cell, where links from other notebooks arrive.
+        """
         title, *body = node.children
         assert isinstance(title, nodes.Element)
         number = self.number(node, node["countertype"])
         head = f"**{node['realtype'].title()} {number}** {self.inline(title).strip()}".rstrip()
-        yield from self.box(node, f"{self.anchors(node)}{head}", body)
+        for block in self.box(node, f"{self.anchors(node)}{head}", body):
+            yield Block(block.text, opens=True)
 
     def block_proof_node(self, node: nodes.Element) -> Iterator[Block]:
         """A proof; it begins with that word."""
@@ -382,7 +386,7 @@ class Chapter:
         citation = self.citations.get(place.partition("#")[2])
         if citation is not None:
             self.cited[citation.key] = citation
-            place = f"#ref-{citation.key}"
+            place = f"#{self.work(citation.key)}"
         label = self.inline(node)
         return f"[{label}]({place})"
 
@@ -411,9 +415,14 @@ class Chapter:
         items = []
         for key in sorted(self.cited):
             entry = BibliographyTransform.backend.paragraph(self.cited[key].formatted_entry)
-            items.append(f'- <a id="ref-{key}"></a>{self.inline(entry)}')
+            items.append(f'- <a id="{self.work(key)}"></a>{self.inline(entry)}')
         yield Block("## References", opens=True)
         yield Block("\n".join(items))
+
+    def work(self, key: str) -> str:
+        """Anchor of a work; JupyterLab wants other anchors in each open notebook."""
+        chapter = posixpath.basename(self.docname).partition("_")[0]
+        return f"ref-{chapter}-{key}"
 
 
 def quoted(text: str) -> str:

@@ -13,6 +13,8 @@ Read them in this order; each runs on its own, in about a minute.
 - A grey bar folds code that draws or checks: click it to open.
 - Hints, answers and solutions are folded: guess first.
 - *Run > Run All Cells* computes every number and figure anew.
+- A link into another chapter opens its notebook.
+  Follow it again if it stays at the top: the place was not drawn yet.
 """
 FOOT = """The same text as pages: `make book`.
 Beside the chapters: [notation](../book/notation.md), [glossary](../book/glossary.md),

@@ -14,6 +14,8 @@ NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 PREFIX = "application/papermill.record/"  # what glue(..., display=False) puts before a type
 FOUR_FIVE = {"nbformat": 4, "nbformat_minor": 5}
+ANCHOR = re.compile(r'<a id="([\w-]+)"></a>')
+ACROSS = re.compile(r"\]\((\w+)\.ipynb#([\w-]+)\)")
 
 
 def chapters(folder: Path = NOTEBOOKS) -> list[str]:
@@ -36,12 +38,32 @@ def metadata(**more: Any) -> dict[str, Any]:
 
 
 def set_ids(cells: list[nbformat.NotebookNode]) -> None:
-    """Ids that are hashes of the cells, so that an edit changes those of the edited cells only."""
+    """The first anchor is a cell's id, or a hash: an edit changes ids of edited cells only."""
     seen: dict[str, int] = {}
     for cell in cells:
+        if cell.cell_type == "markdown" and (anchor := ANCHOR.search(cell.source)):
+            cell.id = anchor[1]
+            continue
         digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:12]
         seen[digest] = seen.get(digest, -1) + 1
         cell.id = f"{digest}-{seen[digest]}"
+
+
+def lead_to_cells(notebooks: dict[str, nbformat.NotebookNode]) -> None:
+    """Turn an anchor of another notebook into its cell's id, which Jupyter finds before it draws.
+
+    Anchors are right within a notebook, and for every other viewer.
+    """
+    prose = {
+        n: [c for c in made.cells if c.cell_type == "markdown"] for n, made in notebooks.items()
+    }
+    ids = {
+        (n, a): c.id for n, cells in prose.items() for c in cells for a in ANCHOR.findall(c.source)
+    }
+    for cell in (cell for cells in prose.values() for cell in cells):
+        cell.source = ACROSS.sub(
+            lambda link: f"]({link[1]}.ipynb#cell-id={ids[link[1], link[2]]})", cell.source
+        )
 
 
 def as_json(notebook: nbformat.NotebookNode) -> str:
