@@ -112,6 +112,41 @@ def nonconvex(k: int, steps: StepSizes, gap: float = 1.0, M: float = 1.0) -> flo
     return _solve(task)
 
 
+def markov(k: int, p: float, steps: StepSizes) -> float:
+    """Return the largest E f(x_bar_k) - f* of Algorithm 2 on a set of diameter 1, L = sigma = 1.
+
+    The chain has two states and leaves each with probability p; the noise is n in one state and -n
+    in the other, for any vector n no longer than 1. All 2^k paths stand in one programme, with one
+    function f. No gradient is bounded.
+    """
+    import PEPit
+    from PEPit import functions
+    from PEPit.primitive_steps import proximal_step
+
+    task = PEPit.PEP()
+    f = task.declare_function(functions.SmoothConvexFunction, L=1.0)
+    indicator = task.declare_function(functions.ConvexIndicatorFunction, D=1.0)
+    best = (f + indicator).stationary_point()
+    start = task.set_initial_point()
+    indicator.value(start)
+    n = PEPit.Point()
+    task.add_constraint(n**2 <= 1)
+    nodes = [(1.0, 0, start, start)]  # probability of the path, its last state, x, x_bar
+    for t in range(1, k + 1):
+        a, gamma, later = steps.alpha(t), steps.gamma(t), []
+        for weight, state, x, x_bar in nodes:
+            gradient = f.gradient((1 - a) * x_bar + a * x)
+            for after in (0, 1):
+                moved = x - gamma * (gradient + (n if after else -n))
+                new, _, _ = proximal_step(moved, indicator, 1)
+                chance = 1 - p if after == state else p
+                later.append((weight * chance, after, new, (1 - a) * x_bar + a * new))
+        nodes = later
+    mean = sum((w * f.value(x_bar) for w, _, _, x_bar in nodes), -1 * f.value(best))
+    task.set_performance_metric(mean)
+    return _solve(task)
+
+
 def _solve(task: Any) -> float:
     with warnings.catch_warnings():  # where a set has a diameter, the last digits are not reached
         warnings.filterwarnings("ignore", "Solution may be inaccurate")
@@ -124,6 +159,12 @@ def travelled(k: int) -> float:
 
 
 MU = 0.1
+CHAINS = {
+    "T = 0": 0.5,
+    "T = 0.5": 0.25,
+    "T = 4.5": 0.05,
+}  # each state is left with this probability
+LONGEST = {f"thm-2, {name}": 3 for name in CHAINS}  # a programme has 2^k paths
 STATEMENTS: dict[str, tuple[Callable[[int], float], Callable[[int], float]]] = {
     "thm-2": (
         lambda k: convex(k, theorem2(1.0, 0.0)),
@@ -160,6 +201,15 @@ STATEMENTS: dict[str, tuple[Callable[[int], float], Callable[[int], float]]] = {
 }
 
 
+for _name, _p in CHAINS.items():
+    STATEMENTS[f"thm-2, {_name}"] = (
+        lambda k, p=_p: markov(k, p, theorem2(1.0, 1.0)),  # type: ignore[misc]
+        lambda k, T=float(_name[4:]): bounds.theorem2(  # type: ignore[misc]
+            k, L=1.0, M=1.0, r0=1.0, B=1.0, sigma=1.0, ell=0.0, T=T, c=1.0
+        ),
+    )
+
+
 def row(statement: str, k: int) -> dict[str, Any]:
     """Solve one programme."""
     worst, bound = (side(k) for side in STATEMENTS[statement])
@@ -177,7 +227,7 @@ def main() -> None:
         table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         table.writeheader()
         for statement in STATEMENTS:
-            for k in range(1, options.steps + 1):
+            for k in range(1, min(options.steps, LONGEST.get(statement, options.steps)) + 1):
                 table.writerow(row(statement, k))
                 file.flush()
 
