@@ -1,5 +1,7 @@
-"""What a reader meets, by the text of the chapters: pictures, predictions, quiz."""
+"""What a reader meets, by the text of the chapters: pictures, predictions, quiz, names, proofs."""
 
+import ast
+import builtins
 import math
 import re
 from collections import Counter
@@ -27,11 +29,29 @@ def part(text: str, heading: str) -> str:
 
 
 @pytest.mark.parametrize("name", TEXTS)
+def test_a_chapter_begins_with_its_picture(name):
+    """A sentence or more, and no code before the first figure but what is hidden from the page."""
+    for tags, cell in code(name):
+        if "figure" in cell.metadata.get("mystnb", {}):
+            return
+        assert {"remove-cell", "remove-input"} & set(tags), cell.source[:200]
+    raise AssertionError("no figure")
+
+
+@pytest.mark.parametrize("name", TEXTS)
 def test_code_that_draws_is_folded(name):
     folded = {"hide-input", "hide-cell", "remove-cell", "remove-input"}
     for tags, cell in code(name):
         if DRAWS.search(cell.source):
             assert folded & set(tags), cell.source[:200]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_headings_say_what_a_section_says(name):
+    headings = re.findall(r"^##+ (.+)$", TEXTS[name], re.M)
+    empty = {"The setting", "The exact answer first", "The algorithm", "A live experiment"}
+    empty |= {"The theorem", "Bound and measurement", "As printed", "Corrected"}
+    assert empty & set(headings) == set()
 
 
 def numbers(text: str) -> set[str]:
@@ -104,3 +124,71 @@ def test_the_longest_option_is_no_good_guess():
     )
     spread = math.sqrt(sum(p * (1 - p) for p in chances))
     assert right <= sum(chances) + 2 * spread
+
+
+def bound(tree: ast.AST) -> set[str]:
+    """Names that a cell defines at its top level or in a comprehension."""
+    names = {
+        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    names |= {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    names |= {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
+    return names | {n.name for n in ast.walk(tree) if isinstance(n, ast.ExceptHandler) and n.name}
+
+
+def imported(tree: ast.AST) -> set[str]:
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom)]
+    return {(a.asname or a.name).split(".")[0] for n in found for a in n.names}
+
+
+def shown(text: str) -> set[str]:
+    """Names that a page defines in hidden cells and shows the code of, from its own text."""
+    names: set[str] = set()
+    lines = text.splitlines()
+    for box in re.findall(r"^```\{literalinclude\} src/\S+\n(.*?)^```$", text, re.M | re.S):
+        options = re.findall(r"^:(start-at|end-at|end-before): (.*)$", box, re.M)
+        (_, start), (kind, end) = [(option, words.strip("'\"")) for option, words in options]
+        first = next(i for i, line in enumerate(lines) if start in line)
+        last = next(i for i, line in enumerate(lines) if i >= first and end in line)
+        names |= bound(ast.parse("\n".join(lines[first : last + (kind == "end-at")])))
+    return names
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_visible_code_uses_names_that_the_page_defines(name):
+    """In a visible cell, or in a hidden one whose code a box of the page shows."""
+    known = {*dir(builtins), *shown(TEXTS[name])}
+    for tags, cell in code(name):
+        tree = ast.parse(cell.source)
+        known |= imported(tree)
+        if {"remove-cell", "remove-input"} & set(tags):
+            continue
+        known |= bound(tree)
+        used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+        assert used <= known, (sorted(used - known), cell.source[:200])
+
+
+LABELS = {
+    label: path
+    for path in [*(ROOT / "notebooks" / "src").glob("*.md"), *(ROOT / "book").rglob("*.md")]
+    for label in re.findall(r"^:label: (\S+)$", path.read_text("utf8"), re.M)
+}
+STATEMENT = re.compile(r"thm|lem|prop|cor")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_proofs_list_what_they_need_from_other_pages(name):
+    text = TEXTS[name]
+    for proof in re.finditer(r"^(`{3,})\{prf:proof\}\n(.*?)^\1$", text, re.M | re.S):
+        needed = {
+            label
+            for label in re.findall(r"\{prf:ref\}`(?:[^`<]*<)?([\w-]+)>?`", proof[2])
+            if STATEMENT.match(label) and LABELS[label].stem != name
+        }
+        card = re.search(
+            r"\{admonition\} Needed from earlier\n(?:(?!^```$).)*^```$\n\n\Z",
+            text[: proof.start()],
+            re.M | re.S,
+        )
+        assert not needed or card, (needed, proof[2][:200])
+        assert all(label in card[0] for label in needed), needed
