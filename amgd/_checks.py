@@ -4,23 +4,156 @@ Each function returns the argument in the form the package works with, or refuse
 The error says what is wrong, what is expected, what was got and how to mend it, as in
 ``n must be at least 2: got 1; a grid needs a start and a goal``.
 An argument of the wrong kind is a TypeError, one with a wrong value a ValueError.
+
+The annotations of a signature say most of it already: `arguments` makes them hold, so a body need
+not check what its signature says.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import numbers
-from collections.abc import Sequence
-from typing import Any, TypeVar
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+Natural = typing.Annotated[int, "[0, inf)"]
+Count = typing.Annotated[int, "[1, inf)"]
+Positive = typing.Annotated[float, "(0, inf)"]
+Share = typing.Annotated[float, "(0, 1)"]
+_MOST_GIGABYTES = 4.0  # of one array that an argument asks for
 # One axis is an int (its length) or a letter (any length, equal letters for equal lengths).
 Shape = tuple[int | str, ...]
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def arguments(function: F) -> F:
+    """Decorate a function: an argument that its annotation rules out is refused.
+
+    Entries of sequences and mappings are looked at too. ``Annotated[float, "(0, 1]"]`` asks for a
+    number in an interval. An annotation that cannot be tested, such as ArrayLike, is left to the
+    body.
+    """
+    tests: dict[str, Any] = {}
+    parameters = inspect.signature(function).parameters
+    ordered = [name for name, one in parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
+    variadic = [name for name, one in parameters.items() if one.kind is one.VAR_POSITIONAL]
+
+    @functools.wraps(function)
+    def checked(*given: Any, **named: Any) -> Any:
+        if not tests:  # the first call: by now all modules are there
+            tests.update({name: _hint(function, name) for name in parameters})
+        rest = [(one, value) for value in given[len(ordered) :] for one in variadic]
+        for name, value in (*zip(ordered, given, strict=False), *rest, *named.items()):
+            if name in tests and not fits(value, tests[name]):
+                wrong = ValueError if fits(value, tests[name], ranges=False) else TypeError
+                raise wrong(
+                    f"{name} must be {_told(tests[name])}: got {_shown(value)}; see "
+                    f"help({function.__module__}.{function.__qualname__})"
+                )
+        return function(*given, **named)
+
+    return typing.cast(F, checked)
+
+
+def _hint(function: Callable[..., Any], name: str) -> Any:
+    """Return the annotation of a parameter; Any if there is none, or it has names of a checker."""
+    text = function.__annotations__.get(name, Any)
+    try:
+        return eval(text, inspect.unwrap(function).__globals__) if isinstance(text, str) else text
+    except NameError:
+        return Any
+
+
+def fits(value: Any, hint: Any, *, ranges: bool = True) -> bool:
+    """Whether a value is what an annotation says, as far as that can be told."""
+    kind: Any = typing.get_origin(hint) or hint
+    parts = typing.get_args(hint)
+    if kind is typing.Annotated:
+        return fits(value, parts[0]) and (not ranges or _inside(_scalar(value), parts[1]))
+    if kind in (typing.Union, types.UnionType):
+        return any(fits(value, part, ranges=ranges) for part in parts)
+    if kind is Literal:
+        return isinstance(value, str) and (value in parts or not ranges)
+    if kind in (None, types.NoneType):
+        return value is None
+    if kind in _NUMBERS:
+        one = _scalar(value)
+        return isinstance(one, _NUMBERS[kind]) and (kind is bool or not isinstance(one, bool))
+    if kind is np.ndarray:
+        entries = typing.get_args(parts[1])[0] if len(parts) == 2 else Any
+        plain = isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray)
+        return plain and value.dtype.kind in _KINDS.get(entries, "biuf")
+    if kind is Sequence and isinstance(value, np.ndarray):
+        value = value.tolist()
+    if kind is Any or not isinstance(kind, type) or getattr(kind, "_is_protocol", False):
+        return True  # not to be told
+    if not isinstance(value, kind):
+        return False
+    if kind in (str, bytes):
+        return True
+    if issubclass(kind, Iterable) and (
+        isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0
+    ):
+        return False
+    held: Any = value[:1] if isinstance(value, range) else value
+    if issubclass(kind, Mapping):
+        return all(fits(k, parts[0]) and fits(v, parts[1]) for k, v in held.items() if parts)
+    if issubclass(kind, tuple) and parts and parts[-1] is not ...:
+        return len(held) == len(parts) and all(map(fits, held, parts))
+    if issubclass(kind, Sequence) and parts:
+        return all(fits(one, parts[0]) for one in held)
+    return True
+
+
+_KINDS: dict[Any, str] = {np.float64: "iuf", np.int64: "iu", np.bool_: "b"}
+_NUMBERS: dict[Any, Any] = {
+    bool: bool | np.bool_,
+    int: numbers.Integral,
+    float: numbers.Real,
+}
+
+
+def _told(hint: Any) -> str:
+    """Say an annotation in a few words."""
+    kind, parts = typing.get_origin(hint) or hint, typing.get_args(hint)
+    if kind is typing.Annotated:
+        return f"{_told(parts[0])} in {parts[1]}"
+    if kind in (typing.Union, types.UnionType):
+        return " or ".join(_told(part) for part in parts if part is not types.NoneType)
+    if kind is Literal:
+        return "one of " + ", ".join(map(repr, parts))
+    word = _WORDS.get(kind) or f"a {getattr(kind, '__name__', kind)}"
+    if parts and isinstance(kind, type) and issubclass(kind, Iterable) and kind is not np.ndarray:
+        entries = [_told(part) for part in parts if part not in (..., Any)]
+        return f"{word} of ({', '.join(entries)})" if entries else word
+    return word
+
+
+_WORDS: dict[Any, str] = {
+    bool: "True or False",
+    int: "an integer",
+    float: "a real number",
+    np.ndarray: "an ndarray",
+    Callable: "a function",
+}
+
+
+def _shown(value: Any) -> str:
+    """Return an argument as text that is not longer than a line."""
+    text, kind = " ".join(repr(value).split()), type(value).__name__
+    if len(text) > 60:
+        return kind
+    return text if isinstance(value, str | int | float | None) else f"{kind} {text}"
 
 
 def instance(name: str, value: Any, kind: type[T], cure: str) -> T:
@@ -42,6 +175,22 @@ def choice(name: str, value: Any, options: Sequence[str]) -> str:
     listed = ", ".join(repr(option) for option in options)
     kind = ValueError if isinstance(value, str) else TypeError
     raise kind(f"{name} must be one of {listed}: got {value!r}; pick one of them")
+
+
+def among(name: str, value: T, known: Iterable[Any]) -> T:
+    """Return `value` if it is one of those that are known."""
+    listed = list(known)
+    if value not in listed:
+        raise ValueError(f"{name} must be one of {_shown(listed)}: got {value!r}; pick one of them")
+    return value
+
+
+def strings(name: str, values: Any) -> list[str]:
+    """Return a list of str from an iterable of them that is no str itself."""
+    listed = list(values) if fits(values, Iterable) else None
+    if listed is None or not all(isinstance(one, str) for one in listed):
+        raise TypeError(f"{name} must be a list of str: got {_shown(values)}; list names")
+    return listed
 
 
 def boolean(name: str, value: Any, cure: str) -> bool:
@@ -66,7 +215,7 @@ def integers(
     name: str, value: ArrayLike, least: int, cure: str, most: int | None = None
 ) -> IntArray:
     """Return an int64 array of any shape with entries from `least` to `most`."""
-    array = _asarray(name, value, cure)
+    array = as_array(name, value, cure)
     if array.dtype.kind not in "iu":
         got = f"dtype {array.dtype}" if array.size else "nothing"
         raise TypeError(f"{name} must be an integer or an array of integers: got {got}; {cure}")
@@ -78,6 +227,50 @@ def integers(
         if high > top:
             raise ValueError(f"{name} must {_limits(least, top)}: got {high}; {cure}")
     return array.astype(np.int64, copy=False)
+
+
+def count(name: str, value: Any, cure: str, least: int = 1) -> int:
+    """Return `value` as an int from `least` to a billion: nobody waits for more of anything."""
+    number = integer(name, value, least, cure)
+    if number > 10**9:
+        raise ValueError(f"{name} must be at most 10**9: got {number:.3g}; it would never end")
+    return number
+
+
+def room(names: str, *counts: int, cure: str) -> None:
+    """Refuse an array of so many float64 numbers, the product of the counts, that it fills memory.
+
+    `names` are those of the arguments that the counts come from.
+    """
+    size = 8e-9 * float(np.prod([float(count) for count in counts]))
+    if not size <= _MOST_GIGABYTES:
+        raise ValueError(
+            f"{names} must ask for at most {_MOST_GIGABYTES:g} GB: got {size:.3g} GB of numbers, "
+            f"{' x '.join(f'{count:.3g}' for count in counts)}; {cure}"
+        )
+
+
+class _OutOfRange(ValueError):
+    """Says which arguments of the outermost function were too large or too small."""
+
+
+def in_range(function: F) -> F:
+    """Decorate a function: numbers so large or small that results leave the floats are refused."""
+
+    @functools.wraps(function)
+    def checked(*given: Any, **named: Any) -> Any:
+        try:
+            with np.errstate(over="raise", divide="raise", invalid="raise"):
+                return function(*given, **named)
+        except (FloatingPointError, OverflowError, _OutOfRange) as error:
+            numbers = inspect.signature(function).bind(*given, **named).arguments
+            told = ", ".join(f"{n}={v!r:.40}" for n, v in numbers.items() if n != "self")
+            raise _OutOfRange(
+                f"arguments must be such that all results are floats: got {told}; "
+                "measure in other units"
+            ) from error
+
+    return typing.cast(F, checked)
 
 
 def _limits(least: int, most: int | None) -> str:
@@ -93,12 +286,16 @@ def real(name: str, value: Any, cure: str, interval: str = "(-inf, inf)") -> flo
         number = float(value)
     except OverflowError:  # an integer or a fraction beyond the range of a float
         number = np.inf if value > 0 else -np.inf  # type: ignore[operator]
+    if not _inside(number, interval):
+        raise ValueError(f"{name} must lie in {interval}: got {number}; {cure}")
+    return number
+
+
+def _inside(number: float, interval: str) -> bool:
     low, high = (float(end) for end in interval[1:-1].split(","))
     above = low < number if interval[0] == "(" else low <= number
     below = number < high if interval[-1] == ")" else number <= high
-    if not (above and below):  # NaN is neither
-        raise ValueError(f"{name} must lie in {interval}: got {number}; {cure}")
-    return number
+    return above and below  # NaN is neither
 
 
 def positive(name: str, value: Any, cure: str) -> float:
@@ -122,7 +319,7 @@ def array(name: str, value: ArrayLike, shapes: Shape | list[Shape], cure: str) -
 
 def points(name: str, value: ArrayLike, dim: int, cure: str, *, finite: bool = True) -> FloatArray:
     """Return a float64 array of shape (..., dim): points of R^dim, not copied."""
-    result = value if type(value) is np.ndarray else _asarray(name, value, cure)
+    result = value if type(value) is np.ndarray else as_array(name, value, cure)
     if result.dtype != np.float64:
         result = _real(name, result, cure).astype(np.float64)
     if result.ndim == 0 or result.shape[-1] != dim:
@@ -134,7 +331,7 @@ def points(name: str, value: ArrayLike, dim: int, cure: str, *, finite: bool = T
 
 def numeric(name: str, value: ArrayLike, cure: str) -> FloatArray:
     """Return a float64 array of any shape, NaN and infinity included."""
-    return _real(name, _asarray(name, value, cure), cure).astype(np.float64)
+    return _real(name, as_array(name, value, cure), cure).astype(np.float64)
 
 
 def probabilities(name: str, value: ArrayLike, shape: Shape) -> FloatArray:
@@ -189,7 +386,7 @@ def _sums(name: str, array: Any, entries: FloatArray, dtype: np.dtype[Any]) -> F
 
 def _numbers(name: str, value: ArrayLike, shapes: list[Shape], cure: str) -> NDArray[Any]:
     """Return `value` as a dense, non-empty array of real numbers that has one of the shapes."""
-    array = _real(name, _asarray(name, value, cure), cure)
+    array = _real(name, as_array(name, value, cure), cure)
     _suits(name, array, shapes, cure)
     return array
 
@@ -208,7 +405,7 @@ def _scalar(value: Any) -> Any:
     return value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
 
 
-def _asarray(name: str, value: ArrayLike, cure: str) -> NDArray[Any]:
+def as_array(name: str, value: ArrayLike | None, cure: str) -> NDArray[Any]:
     """Return `value` as a NumPy array of whatever dtype."""
     kind = type(value).__name__
     if hasattr(value, "toarray"):
@@ -222,7 +419,7 @@ def _asarray(name: str, value: ArrayLike, cure: str) -> NDArray[Any]:
     try:
         return np.asarray(value)
     except ValueError as error:
-        raise ValueError(f"{name} must be a rectangular array: {error}; {cure}") from None
+        raise ValueError(f"{name} must be a rectangular array: got {error}; {cure}") from None
 
 
 def _real(name: str, array: NDArray[Any], cure: str) -> NDArray[Any]:

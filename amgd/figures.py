@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from importlib.resources import files
-from typing import Any
+from typing import Annotated, Any
 from zlib import crc32
 
 import matplotlib.pyplot as plt
@@ -73,6 +73,7 @@ def use_style() -> None:
         set_matplotlib_formats("svg", metadata={"Date": None})
 
 
+@check.arguments
 def line_style(method: str) -> dict[str, Any]:
     """Return colour and line style of a method, the same in every figure.
 
@@ -107,13 +108,14 @@ def line_style(method: str) -> dict[str, Any]:
     return {"color": cycle[place % n]["color"], "linestyle": cycle[line]["linestyle"]}
 
 
+@check.arguments
 def curve(
     ax: Axes,
     k: ArrayLike,
     samples: ArrayLike,
     *,
     label: str,
-    level: float = 0.9,
+    level: check.Share = 0.9,
     runs: bool = False,
     diverged: int = 0,
     possible: tuple[float, float] = (-np.inf, np.inf),
@@ -165,7 +167,8 @@ def curve(
     ['error (n = 2)']
     >>> plt.close(figure)
     """
-    x, y = np.asarray(k), np.asarray(samples, dtype=np.float64)
+    x = check.array("k", k, ("m",), "give the k of each column")
+    y = check.numeric("samples", samples, "give one row a run")
     if y.ndim != 2 or x.shape != y.shape[1:]:
         raise ValueError(
             "samples must have one row a run and one column a k: "
@@ -185,6 +188,7 @@ def curve(
     return band
 
 
+@check.arguments
 def run_count(n: int, diverged: int) -> str:
     """Say how many runs a curve has, and how many are not in it because they diverged.
 
@@ -196,6 +200,7 @@ def run_count(n: int, diverged: int) -> str:
     return f"n = {n}, {diverged} diverged" if diverged else f"n = {n}"
 
 
+@check.arguments
 def legend_below(ax: Axes) -> None:
     """Put the legend under the axis label, where it hides no curve.
 
@@ -221,8 +226,14 @@ def legend_below(ax: Axes) -> None:
     )
 
 
+@check.arguments
 def reference_slope(
-    ax: Axes, k: ArrayLike, power: float, *, at: float, label: str | None = None
+    ax: Axes,
+    k: ArrayLike,
+    power: Annotated[float, "(-100, 100)"],
+    *,
+    at: check.Positive,
+    label: str | None = None,
 ) -> None:
     r"""Draw the straight line :math:`c\,k^p` of a log-log figure, for the eye to compare with.
 
@@ -246,6 +257,8 @@ def reference_slope(
     [2.0, 0.02]
     >>> plt.close(figure)
     """
-    x = np.asarray(k, dtype=np.float64)
+    x = check.array("k", k, ("m",), "list where the line runs")
+    if x.min() <= 0:
+        raise ValueError(f"k must be positive: got {x.min():g}; the axes are logarithmic")
     text = rf"$k^{{{power:g}}}$" if label is None else label
     ax.plot(x, at * (x / x[0]) ** power, color="0.4", linewidth=1.0, linestyle="--", label=text)

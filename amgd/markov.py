@@ -131,8 +131,11 @@ class MarkovChain:
         self._transition: Any = matrix
         self._walked = np.empty(0)
         if labels is not None:
-            self.labels = tuple(labels)
-            if len(set(self.labels)) != len(self.labels) or len(self.labels) != self.n_states:
+            try:
+                self.labels, different = tuple(labels), len(set(labels))
+            except TypeError as error:
+                raise TypeError(f"labels must be names: got {labels!r:.80}; {error}") from None
+            if not different == len(self.labels) == self.n_states:
                 raise ValueError(
                     f"labels must be {self.n_states} different ones, one for each state: got "
                     f"{self.labels!r:.80}; leave them out to count from 0"
@@ -202,7 +205,9 @@ class MarkovChain:
         array([0.75, 0.25])
         """
         given: Any = transition
-        return cls(given.T if hasattr(given, "tocsr") else np.transpose(given), labels=labels)
+        if not hasattr(given, "tocsr"):
+            given = check.as_array("transition", given, "give the law after state j as column j")
+        return cls(given.T, labels=labels)
 
     def __repr__(self) -> str:
         """Tell the number of states.
@@ -435,7 +440,8 @@ class MarkovChain:
         >>> two_state(0.5, 0.25).occupancy(2, initial=0)
         array([0.75, 0.25])
         """
-        length = check.integer("length", length, 1, "it counts the initial law too")
+        length = check.count("length", length, "it counts the initial law too")
+        self._require_steps("occupancy, for this length,", length, self._sparse.nnz)
         law = self._initial_law(initial)
         total = np.zeros_like(law)
         for _ in range(length):
@@ -444,7 +450,7 @@ class MarkovChain:
         return np.asarray(total / length)
 
     def _initial_law(self, initial: int | ArrayLike) -> FloatArray:
-        if np.ndim(initial) > 0:
+        if check.as_array("initial", initial, "pass a state or a law").ndim > 0:
             return check.probabilities("initial", initial, (self.n_states,))
         start = np.zeros(self.n_states)
         start[self._states(initial)] = 1.0
@@ -786,8 +792,11 @@ class MarkovChain:
         >>> chain.sample(5, rng=np.random.default_rng(0), initial=1)
         array([[1, 2, 0, 1, 2]])
         """
-        length = check.integer("length", length, 1, "it counts the initial state too")
-        replicates = check.integer("replicates", replicates, 1, "draw at least one path")
+        length = check.count("length", length, "it counts the initial state too")
+        replicates = check.count("replicates", replicates, "draw at least one path")
+        check.room(
+            "length and replicates", length, replicates, cure="draw parts: go on from the end"
+        )
         rng = check.generator(rng)
         path = np.empty((length, replicates), dtype=np.int64)
         path[0] = self._initial_states(rng, replicates, initial)
@@ -802,7 +811,7 @@ class MarkovChain:
     def _initial_states(
         self, rng: np.random.Generator, replicates: int, initial: int | ArrayLike | None
     ) -> IntArray:
-        given = np.asarray(initial)
+        given = check.as_array("initial", initial, "pass a state, or one for each path")
         if initial is None:
             law = self.stationary
         elif given.ndim and given.dtype.kind == "f":
@@ -1331,7 +1340,8 @@ def lazy_cycle(n: int) -> MarkovChain:
     >>> lazy_cycle(4).transition[0]
     array([0.5 , 0.25, 0.  , 0.25])
     """
-    n = check.integer("n", n, 2, "a cycle has at least two states")
+    n = check.count("n", n, "a cycle has at least two states", 2)
+    check.room("n", n, n, cure="make a sparse matrix")
     identity = np.eye(n)
     return MarkovChain(
         0.5 * identity + 0.25 * (np.roll(identity, 1, axis=1) + np.roll(identity, -1, axis=1))
@@ -1359,7 +1369,8 @@ def cyclic(n: int) -> MarkovChain:
     >>> cyclic(4).poisson_mixing
     0.5
     """
-    n = check.integer("n", n, 2, "a pass has at least two samples")
+    n = check.count("n", n, "a pass has at least two samples", 2)
+    check.room("n", n, n, cure="take fewer samples")
     return MarkovChain(np.roll(np.eye(n), 1, axis=1))
 
 
@@ -1427,7 +1438,8 @@ def two_clusters(n: int, eps: float) -> MarkovChain:
     >>> round(two_clusters(8, 0.01).mixing_sum, 10)
     24.5
     """
-    n = check.integer("n", n, 2, "each half has at least one state")
+    n = check.count("n", n, "each half has at least one state", 2)
+    check.room("n", n, n, cure="take fewer states")
     if n % 2:
         raise ValueError(f"n must be even, to be cut in two halves: got {n}; use {n + 1}")
     eps = check.real("eps", eps, "it is the probability of changing halves", "(0, 1]")
@@ -1611,7 +1623,7 @@ def _rescale(matrix: FloatArray, exponent: int, noise: float) -> _Power:
 
 def _step_counts(k: int | ArrayLike) -> NDArray[Any]:
     """Step counts as an array of Python or NumPy integers (Python's may be very large)."""
-    steps = np.asarray(k)
+    steps = check.as_array("k", k, "count steps")
     if steps.size == 0 and not isinstance(k, np.ndarray):
         steps = steps.astype(np.int64)
     entries = steps.ravel().tolist() if steps.dtype.kind in "iuO" else None

@@ -227,6 +227,10 @@ def _refuse_unordered(params: object) -> None:
             "optimizer parameters need to be organized in ordered collections: got a "
             f"{type(params).__name__}, whose order changes between runs; use a list"
         )
+    if not isinstance(params, Iterable) or isinstance(params, str | bytes | np.ndarray):
+        raise TypeError(
+            f"params must be an iterable of tensors: got {params!r:.60}; pass module.parameters()"
+        )
 
 
 def _fit_state_dict(optimizer: torch.optim.Optimizer, state_dict: dict[str, Any]) -> dict[str, Any]:
@@ -480,6 +484,10 @@ class AMGD(torch.optim.Optimizer):
             As the constructor does; the optimizer is then unchanged.
         """
         if isinstance(param_group, dict):
+            if "params" not in param_group:
+                raise ValueError(
+                    f"param_group must have an entry 'params': got {param_group!r:.80}; add it"
+                )
             _refuse_unordered(param_group["params"])
             param_group["params"] = (
                 [param_group["params"]]
@@ -556,6 +564,13 @@ class AMGD(torch.optim.Optimizer):
             Inside `at`.
         """
         self._refuse_away("load_state_dict() was called")
+        saved = check.instance("state_dict", state_dict, dict, "pass what state_dict() returned")
+        missing = {"state", "param_groups"} - set(saved)
+        if missing:
+            raise ValueError(
+                f"state_dict must be one of an optimizer: got one without {sorted(missing)}; pass "
+                "what state_dict() returned"
+            )
         schedules = [group["schedule"] for group in self.param_groups]
         hook = self.register_load_state_dict_pre_hook(_fit_state_dict)
         try:
@@ -597,6 +612,8 @@ class AMGD(torch.optim.Optimizer):
         """
         self._refuse_away("step() was called")
         loss = None
+        if closure is not None and not callable(closure):
+            raise TypeError(f"closure must be a function: got {closure!r:.60}; or leave it out")
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()

@@ -467,6 +467,7 @@ def _sign_flip(
     return float(as_large(signs * difference, axis=1).mean())
 
 
+@check.arguments
 def judge(
     pairs: Mapping[str, tuple[ArrayLike, ArrayLike]],
     *,
@@ -537,8 +538,8 @@ def judge(
     alpha = check.real("alpha", alpha, "0.05 is usual", "(0, 1)")
     if not quantity or not pairs:
         raise ValueError(
-            f"a verdict speaks of a quantity and a family: got quantity {quantity!r} and "
-            f"{len(pairs)} comparisons; name the one and pass at least one of the other"
+            "pairs and quantity must not be empty, as a verdict speaks of them: got quantity "
+            f"{quantity!r} and {len(pairs)} comparisons; name the one and pass one of the other"
         )
     found = {name: _test(name, *pair, level, deepcopy(rng)) for name, pair in pairs.items()}
     corrected = holm([p_value for _, p_value, _ in found.values()]).tolist()
@@ -602,7 +603,9 @@ def interquartile_mean(*tasks: ArrayLike, axis: int = 0) -> Any:
     """
     if not tasks:
         raise ValueError("tasks must hold at least one array: got none; pass the runs of a task")
-    pooled = np.concatenate([np.moveaxis(_runs(task, "tasks", 1), axis, 0) for task in tasks])
+    arrays = [_runs(task, "tasks", 1) for task in tasks]
+    axis = check.integer("axis", axis, -arrays[0].ndim, "runs lie along it", arrays[0].ndim - 1)
+    pooled = np.concatenate([np.moveaxis(array, axis, 0) for array in arrays])
     return stats.trim_mean(pooled, 0.25)
 
 
@@ -685,12 +688,25 @@ def bootstrap_interval(
     True
     """
     level = check.real("level", level, "0.9 draws a 90% interval", "(0, 1)")
-    draws = check.integer("draws", draws, 1, "it counts resamples")
+    draws = check.count("draws", draws, "it counts resamples")
     data = [_runs(task, "tasks", 2) for task in tasks]
     if not data or any(runs.ndim != 1 for runs in data):
         raise ValueError(
             f"tasks must hold one number a run: got shapes {[runs.shape for runs in data]}; pass a "
             "vector for each task"
+        )
+    longest = max(len(runs) for runs in data)
+    check.room("draws and tasks", draws, longest, cure="10,000 draws are plenty")
+    try:
+        plain = np.asarray(statistic(*data))
+    except (TypeError, ValueError, AttributeError) as error:
+        raise TypeError(
+            f"statistic must be a function of {len(data)} arrays: got {statistic!r:.80}, which "
+            f"fails: {error}; pass for example np.mean"
+        ) from error
+    if plain.dtype.kind not in "iuf":
+        raise TypeError(
+            f"statistic must return a real number: got {plain.dtype}; pass for example np.mean"
         )
     found = stats.bootstrap(
         data,

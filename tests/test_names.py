@@ -1,8 +1,6 @@
 """One word, one meaning: what several modules share is the same everywhere."""
 
-import importlib
 import inspect
-import pkgutil
 import types
 import typing
 from collections import defaultdict
@@ -10,8 +8,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
+from public_callables import public_callables
 
-import amgd
 from amgd.descent import bounds, sgd, steps
 from amgd.descent.problems import Quadratic
 from amgd.descent.steps import Schedule, StepSizes
@@ -19,24 +17,6 @@ from amgd.markov import iid
 from amgd.td import TDProblem, td0
 
 # Parameters -----------------------------------------------------------------------------------
-
-
-def public_callables():
-    """Name and function: all functions and methods of the package that a user may call."""
-    for module in pkgutil.walk_packages(amgd.__path__, "amgd."):
-        if any(part.startswith("_") for part in module.name.split(".")):
-            continue
-        members = vars(importlib.import_module(module.name))
-        for name in members.get("__all__", ()):
-            member = members[name]
-            if getattr(member, "__module__", None) != module.name:
-                continue  # told where it is defined
-            if inspect.isfunction(member):
-                yield f"{module.name}.{name}", member
-            for part, method in vars(member).items() if inspect.isclass(member) else ():
-                function = getattr(method, "__func__", method)
-                if inspect.isfunction(function) and (part == "__init__" or part[0] != "_"):
-                    yield f"{module.name}.{name}.{part}", function
 
 
 def signature(function):
@@ -48,6 +28,8 @@ def signature(function):
 
 def kind(annotation):
     """What an annotation asks for, whether it may be left out or not: ``number``, ``array``, ..."""
+    if typing.get_origin(annotation) is typing.Annotated:  # with an interval
+        annotation = typing.get_args(annotation)[0]
     members = {annotation}
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         members = set(typing.get_args(annotation)) - {type(None)}

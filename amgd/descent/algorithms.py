@@ -388,8 +388,9 @@ class _Run:
                     f"{name} must have a method {needed}: got {type(thing).__name__}; {cure}"
                 )
         self.method, self.problem, self.chain, self.steps = method, problem, chain, steps
-        self.n_steps = check.integer("n_steps", n_steps, 1, "take at least one step")
-        self.replicates = check.integer("replicates", replicates, 1, "run at least one")
+        self.n_steps = check.count("n_steps", n_steps, "take at least one step")
+        self.replicates = check.count("replicates", replicates, "run at least one")
+        check.room("replicates and dim", self.replicates, problem.dim, cure="run fewer at a time")
         self.rng = check.generator(rng)
         self.initial = initial
         self.x0 = _start(x0, self.replicates, problem.dim)
@@ -548,10 +549,11 @@ def recorded(record: ArrayLike | None, n_steps: int) -> IntArray:
     if record is None:
         return np.unique(np.geomspace(1, n_steps, _DEFAULT_RECORDS).round().astype(np.int64))
     cure = "pass n for every n-th k, list the k to keep, or leave it out for about 100 of them"
-    most = None if np.ndim(record) == 0 else n_steps
-    wanted = check.integers("record", record, 1, cure, most)
+    listed = check.as_array("record", record, cure)
+    wanted = check.integers("record", listed, 1, cure, n_steps if listed.ndim else None)
     if wanted.ndim == 0:
         every = int(wanted)
+        check.room("record", n_steps // every, cure="record fewer k")
         return np.append(np.arange(every, n_steps, every), n_steps)
     if wanted.ndim != 1 or not wanted.size:
         raise ValueError(f"record must list one k or more: got shape {wanted.shape}; {cure}")
@@ -562,6 +564,9 @@ def _record(states: Iterator[State], run: _Run, record: Any) -> Trajectory:
     """Run to the end and keep the wanted k."""
     wanted = recorded(record, run.n_steps)
     shape = (wanted.size, *run.x0.shape)
+    check.room(
+        "record", 3, *shape, cure="record fewer k, or leave record out for about 100 of them"
+    )
     kept = np.empty((3, *shape))
     n_kept = 0
     try:

@@ -217,6 +217,7 @@ def _noise_pieces(
     ||y_{t+1} - y_t|| <= alpha_t min(M eta_t, B) + beta_{t+1} B and
     ||x_tilde_t - x_tilde_{t-1}|| <= M eta_t + mu B eta_{t+1}, with eta = gamma / (1 + mu gamma).
     """
+    check.room("k", 8, count, cure="take smaller k")
     t = np.arange(1, count + 2)
     alpha = np.asarray(steps.alpha(t), dtype=np.float64)
     beta = np.asarray(steps.beta(t), dtype=np.float64)
@@ -362,6 +363,7 @@ def lemma1_printed(k: ArrayLike, tau: ArrayLike, *, steps: StepSizes, L: float, 
         )
     if k.size == 0:
         return _result(np.zeros(k.shape))
+    check.room("k", 8, int(k.max()), cure="take smaller k")
     t = np.arange(1, int(k.max()) + 1)
     alpha, gamma = np.asarray(steps.alpha(t), float), np.asarray(steps.gamma(t), float)
     difference = gamma - np.asarray(steps.beta(t), float)
@@ -422,6 +424,7 @@ def lemma1(
         )
     if k.size == 0:
         return _result(np.zeros(k.shape))
+    check.room("k", 8, int(k.max()), cure="take smaller k")
     t = np.arange(1, int(k.max()) + 2)
     alpha, beta = np.asarray(steps.alpha(t), float), np.asarray(steps.beta(t), float)
     gamma = np.asarray(steps.gamma(t), float)
@@ -755,6 +758,7 @@ def lemma2_excess(k: ArrayLike, *, steps: StepSizes) -> Any:
     k, steps = _counts("k", k), _steps(steps)
     if k.size == 0:
         return _result(np.zeros(k.shape))
+    check.room("k", 8, int(k.max()), cure="take smaller k")
     t = np.arange(1, int(k.max()) + 1)
     alpha, gamma = np.asarray(steps.alpha(t), float), np.asarray(steps.gamma(t), float)
     weight = alpha * _one_over_Gamma(alpha) / gamma
@@ -866,6 +870,7 @@ def lemma_poisson(
     T = _nonnegative("T", T)
     if k.size == 0:
         return _result(np.zeros(k.shape))
+    check.room("k", 8, int(k.max()), cure="take smaller k")
     t = np.arange(1, int(k.max()) + 1)
     alpha = np.asarray(steps.alpha(t), float)
     if not np.allclose(alpha, 2 / (t + 1.0), rtol=1e-12, atol=0):

@@ -32,6 +32,7 @@ __all__ = ["exact_average", "exact_convex", "exact_gap", "lower_accelerated", "l
 _Step = tuple[FloatArray, FloatArray]  # z <- M z + noise of covariance V
 
 
+@check.arguments
 def exact_gap(
     problem: Problem,
     chain: MarkovChain,
@@ -93,7 +94,8 @@ def exact_gap(
     check.instance("chain", chain, MarkovChain, "make one with amgd.markov")
     check.instance("steps", steps, StepSizes, "use a rule of amgd.descent.steps")
     check.choice("average", average, ("none", "uniform", "linear"))
-    last = check.integer("n_steps", n_steps, 1, "take at least one step")
+    last = check.count("n_steps", n_steps, "take at least one step")
+    check.room("n_steps", 8, last, cure="take fewer steps")
     if np.isfinite(problem.diameter):
         raise ValueError(
             f"problem must be unconstrained: got diameter {problem.diameter:g}; a projection is "
@@ -158,7 +160,7 @@ def _first(chain: MarkovChain, initial: int | ArrayLike | None) -> FloatArray:
     n = chain.n_states
     if initial is None:
         return np.asarray(chain.stationary)
-    if np.ndim(initial) > 0:
+    if check.as_array("initial", initial, "pass a state or a law").ndim > 0:
         return check.probabilities("initial", initial, (n,))
     state = check.integer("initial", initial, 0, "states are counted from 0", n - 1)
     return np.asarray(np.eye(n)[state])
@@ -225,7 +227,14 @@ def exact_average(
     q = check.real("correlation", correlation, "0 is independent noise", "(-1, 1)")
     given = (("curvatures", curvatures), ("beta", beta), ("theta", theta))
     cure = "give finite numbers of shapes that broadcast"
-    a, beta, theta = np.broadcast_arrays(*(check.numeric(*pair, cure) for pair in given))
+    arrays = [check.numeric(*pair, cure) for pair in given]
+    try:
+        a, beta, theta = np.broadcast_arrays(*arrays)
+    except ValueError:
+        raise ValueError(
+            "curvatures, beta and theta must have shapes that broadcast: got "
+            f"{[array.shape for array in arrays]}; {cure}"
+        ) from None
     for name, value, bad in (
         ("curvatures", a, ~((a >= 0) & (a < np.inf))),
         ("beta", beta, ~((beta > 0) & (beta < np.inf))),
@@ -272,6 +281,7 @@ def _repeat(step: _Step, times: int) -> _Step:
     return result
 
 
+@check.arguments
 def exact_convex(
     curvatures: ArrayLike, rules: Sequence[StepSizes], *, record: ArrayLike
 ) -> tuple[FloatArray, FloatArray]:
@@ -314,6 +324,9 @@ def exact_convex(
             raise ValueError(
                 f"rules must be made for Algorithm 2: got '{rule.name}'; use theorem2 or theorem3"
             )
+    if not rules:
+        raise ValueError("rules must hold at least one rule: got none; pass steps.theorem2(1.0, 0)")
+    check.room("record", 8 * len(rules), int(wanted[-1]), cure="take fewer steps")
     k = np.arange(1, wanted[-1] + 1)
     parts = [(rule.alpha(k), rule.beta(k), rule.eta(k)) for rule in rules]
     alpha, beta, eta = np.array(parts).transpose(1, 2, 0)[..., None]
@@ -340,6 +353,7 @@ def exact_convex(
 # What no method can beat --------------------------------------------------------------------------
 
 
+@check.in_range
 def lower_sgd(k: ArrayLike, *, mu: float, L: float, r0: float, sigma: float) -> Any:
     r"""Return a lower bound for SGD on its worst quadratic (Proposition ``prop-14-lower``).
 
@@ -380,6 +394,7 @@ def lower_sgd(k: ArrayLike, *, mu: float, L: float, r0: float, sigma: float) -> 
     return _number(error.max(axis=-1))
 
 
+@check.in_range
 def lower_accelerated(k: ArrayLike, *, mu: float, L: float, r0: float, sigma: float) -> Any:
     r"""Return a lower bound for all predetermined methods (Proposition ``prop-14-lower``).
 

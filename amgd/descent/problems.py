@@ -60,6 +60,16 @@ __all__ = [
 ]
 
 
+def _vectors(name: str, x: ArrayLike) -> FloatArray:
+    """Return points (..., d) as float64."""
+    if type(x) is np.ndarray and x.dtype == np.float64 and x.ndim:
+        return x
+    given = check.numeric(name, x, "the last axis has the coordinates")
+    if not given.ndim:
+        raise ValueError(f"{name} must have shape (..., d): got a number; pass its coordinates")
+    return given
+
+
 # Feasible sets --------------------------------------------------------------------------------
 
 
@@ -88,8 +98,10 @@ class Domain(ABC):
     def minimise_linear(self, slope: FloatArray) -> FloatArray:
         """A point of the set where <slope, x> is least; shape (d,)."""
 
-    def contains(self, x: FloatArray, tolerance: float = 1e-12) -> bool:
+    @check.arguments
+    def contains(self, x: FloatArray, tolerance: check.Positive = 1e-12) -> bool:
         """Whether every point is within `tolerance` (relative to its size) of the set."""
+        x = _vectors("x", x)
         gap = np.abs(self.project(x) - x)
         return bool((gap <= tolerance * np.maximum(1.0, np.abs(x))).all())
 
@@ -105,22 +117,25 @@ class WholeSpace(Domain):
 
     def project(self, x: FloatArray) -> FloatArray:
         """Return `x` itself."""
-        return x
+        return _vectors("x", x)
 
+    @check.arguments
     def diameter_in(self, dim: int) -> float:
         """Infinite."""
         return np.inf
 
     def farthest(self, point: FloatArray) -> float:
         """Infinite."""
+        _vectors("point", point)
         return np.inf
 
     def minimise_linear(self, slope: FloatArray) -> FloatArray:
         """Only a zero slope has a minimum."""
+        slope = _vectors("slope", slope)
         if slope.any():
             raise ValueError(
-                f"a linear function with slope {slope.tolist()} has no minimum on the whole "
-                "space; pass domain=Ball(radius) or domain=Box(lower, upper)"
+                f"slope must be 0: got {slope.tolist()}, and such a linear function has no minimum "
+                "on the whole space; pass domain=Ball(radius) or domain=Box(lower, upper)"
             )
         return np.zeros_like(slope)
 
@@ -144,6 +159,7 @@ class Ball(Domain):
 
     def project(self, x: FloatArray) -> FloatArray:
         """Scale the points outside the ball back to its surface."""
+        x = _vectors("x", x)
         with np.errstate(over="ignore", under="ignore"):
             norm = np.sqrt(np.einsum("...i,...i->...", x, x))
         if self.radius < 1e-140 or np.isinf(norm).any():  # squares leave the range before the norm
@@ -154,16 +170,20 @@ class Ball(Domain):
         scale: FloatArray = self.radius / np.maximum(norm, self.radius)
         return x * scale[..., None]
 
+    @check.arguments
     def diameter_in(self, dim: int) -> float:
         """Twice the radius."""
         return 2.0 * self.radius
 
+    @check.in_range
     def farthest(self, point: FloatArray) -> float:
         """Radius plus the norm of the point."""
-        return self.radius + float(np.linalg.norm(point))
+        return self.radius + float(np.linalg.norm(_vectors("point", point)))
 
+    @check.in_range
     def minimise_linear(self, slope: FloatArray) -> FloatArray:
         """The point of the sphere opposite to the slope."""
+        slope = _vectors("slope", slope)
         norm = np.linalg.norm(slope)
         return np.zeros_like(slope) if norm == 0 else -self.radius * slope / norm
 
@@ -196,23 +216,39 @@ class Box(Domain):
 
     def project(self, x: FloatArray) -> FloatArray:
         """Clip every coordinate."""
-        return np.minimum(np.maximum(x, self.lower), self.upper)
+        return np.minimum(np.maximum(self._fitting("x", x), self.lower), self.upper)
 
-    def diameter_in(self, dim: int) -> float:
+    def _fitting(self, name: str, point: FloatArray) -> FloatArray:
+        """Return a point that has as many coordinates as the box."""
+        point, size = _vectors(name, point), max(self.lower.size, self.upper.size)
+        if size > 1 and point.shape[-1:] != (size,):
+            raise ValueError(
+                f"{name} must have {size} coordinates: got shape {point.shape}; the box has them"
+            )
+        return point
+
+    @check.arguments
+    def diameter_in(self, dim: check.Count) -> float:
         """Length of the diagonal."""
         for name, bound in (("lower", self.lower), ("upper", self.upper)):
             if bound.ndim == 1 and bound.size != dim:
                 raise ValueError(
-                    f"{name} must have {dim} entries: got {bound.size}; give one for each axis"
+                    f"{name} must have {dim} entries, the dim of x: got {bound.size}; give one for "
+                    "each axis"
                 )
+        check.room("dim", dim, cure="give lower and upper for a smaller space")
         return float(np.linalg.norm(np.broadcast_to(self.upper - self.lower, dim)))
 
+    @check.in_range
     def farthest(self, point: FloatArray) -> float:
         """Distance to the corner farthest away."""
-        return float(np.linalg.norm(np.maximum(self.upper - point, point - self.lower)))
+        point = self._fitting("point", point)
+        corner = np.maximum(self.upper - point, point - self.lower)
+        return float(np.linalg.norm(corner))
 
     def minimise_linear(self, slope: FloatArray) -> FloatArray:
         """The corner that the slope points away from (0 clipped where the slope is 0)."""
+        slope = self._fitting("slope", slope)
         best = np.where(slope > 0, self.lower, self.upper)
         return np.where(slope == 0, np.clip(0.0, self.lower, self.upper), best)
 
@@ -554,6 +590,7 @@ class Huber(Problem):
            [-0.5]])
     """
 
+    @check.in_range
     def __init__(
         self,
         centres: ArrayLike,
@@ -682,6 +719,7 @@ class Logistic(_MarginLoss):
     (0.25, array([0.]))
     """
 
+    @check.in_range
     def __init__(
         self,
         features: ArrayLike,
@@ -845,6 +883,7 @@ class Cosines(Problem):
     (-1.0, 1.0, 2.0)
     """
 
+    @check.in_range
     def __init__(
         self,
         cosine: ArrayLike,
@@ -908,6 +947,7 @@ _CLIP = "it is the length at which gradients are clipped"
 # Makers ---------------------------------------------------------------------------------------
 
 
+@check.in_range
 def cosines(
     phases: ArrayLike,
     *,
@@ -940,6 +980,7 @@ def cosines(
     return Cosines(size * np.cos(angles), -size * np.sin(angles), omega, stationary=stationary)
 
 
+@check.in_range
 def sine_counterexample(
     slopes: ArrayLike, *, frequency: float = 1e-6, stationary: ArrayLike | None = None
 ) -> Cosines:
@@ -967,6 +1008,7 @@ def sine_counterexample(
     return Cosines(np.zeros_like(g), g, [omega], stationary=stationary)
 
 
+@check.in_range
 def huber_pair(L: float, M: float) -> Huber:
     """Two Huber functions about -h and h, h = M / (2 L): the one-dimensional Theorem 1 example.
 
@@ -980,6 +1022,7 @@ def huber_pair(L: float, M: float) -> Huber:
     return Huber([[-h], [h]], curvature, M)
 
 
+@check.in_range
 def huber_cross(dim: int, L: float, M: float, *, ratio: float = 0.95) -> Huber:
     """Huber functions about -h e_j and h e_j, L h = ratio * M: 2 dim states in dimension dim.
 
@@ -990,7 +1033,8 @@ def huber_cross(dim: int, L: float, M: float, *, ratio: float = 0.95) -> Huber:
     >>> huber_cross(3, L=1.0, M=1.0).n_states
     6
     """
-    d = check.integer("dim", dim, 1, "it is the dimension of x")
+    d = check.count("dim", dim, "it is the dimension of x")
+    check.room("dim", 2 * d, d, cure="take a smaller dimension")
     curvature = check.positive("L", L, _CURVATURE)
     part = check.real("ratio", ratio, "a larger one takes the minimiser away", "(0, 1]")
     h = part * check.positive("M", M, _CLIP) / curvature
@@ -998,6 +1042,7 @@ def huber_cross(dim: int, L: float, M: float, *, ratio: float = 0.95) -> Huber:
     return Huber(np.stack([-centres, centres], axis=1).reshape(2 * d, d), curvature, M)
 
 
+@check.in_range
 def huber_simplex(n: int, L: float, M: float) -> Huber:
     """Huber functions about the n vertices of a regular simplex of edge M / L about the origin.
 
@@ -1010,7 +1055,8 @@ def huber_simplex(n: int, L: float, M: float) -> Huber:
     >>> problem.dim, bool(np.abs(problem.minimiser).max() < 1e-15)
     (2, True)
     """
-    n = check.integer("n", n, 2, "a simplex has at least two vertices")
+    n = check.count("n", n, "a simplex has at least two vertices", 2)
+    check.room("n", n, n, cure="take fewer vertices")
     curvature = check.positive("L", L, _CURVATURE)
     edge = check.positive("M", M, _CLIP) / curvature
     # Helmert's rows are an orthonormal basis of the space orthogonal to (1, ..., 1);
@@ -1021,6 +1067,7 @@ def huber_simplex(n: int, L: float, M: float) -> Huber:
     return Huber(edge / np.sqrt(2.0) * rows.T, curvature, M)
 
 
+@check.in_range
 def clipped_linear(slope: float, L: float, D: float) -> Huber:
     """The function on [-D, D] with f'(x) = min(slope, L (x + D)), without noise.
 
@@ -1035,4 +1082,5 @@ def clipped_linear(slope: float, L: float, D: float) -> Huber:
            [4.]])
     """
     half = check.positive("D", D, "it is half the length of the interval")
+    slope = check.positive("slope", slope, "it is the largest derivative")
     return Huber([[-half]], L, slope, domain=Box(-half, half))

@@ -83,7 +83,7 @@ class Schedule:
     """
 
     def __init__(self, name: str, rule: Rule) -> None:
-        if not callable(rule):
+        if not callable(rule) or isinstance(rule, type):
             raise TypeError(
                 f"{name} must be a callable of k: got {rule!r}; pass for example lambda k: 0.1"
             )
@@ -164,6 +164,7 @@ class StepSizes:
     def __post_init__(self) -> None:
         """Check the fields and wrap the callables."""
         check.choice("algorithm", self.algorithm, ALGORITHMS)
+        check.instance("conditions", self.conditions, tuple, 'pass names such as ("C1",)')
         for name in self.conditions:
             check.choice("conditions", name, tuple(_CONDITIONS))
         cure = "0 is for Algorithm 1 and for functions that are only convex"
@@ -267,7 +268,7 @@ def check_block(
         found += _convex(k, steps)
     for name in conditions:
         if name in _NEED_L and L is None:
-            raise ValueError(f"condition {name} needs the Lipschitz constant: pass L")
+            raise ValueError(f"condition {name} needs the Lipschitz constant: got L=None; pass L")
         found += _CONDITIONS[name](k, steps, np.nan if L is None else L)
     # The first k that fails comes first, whatever the inequality.
     failures = []
@@ -330,7 +331,10 @@ def check_steps(
     alpha_k) (1/gamma_{k-1} + mu) at k = 2 (the first such k): the left side is 3.4641, the right
     side 1.41421, off by 2.05
     """
-    last = check.integer("n_steps", n_steps, 1, "check at least one step")
+    check.instance("steps", steps, StepSizes, "use a rule such as theorem1(0.1)")
+    last = check.count("n_steps", n_steps, "check at least one step")
+    if conditions is not None:
+        check.instance("conditions", conditions, tuple, 'pass names such as ("C1",)')
     wanted = steps.conditions if conditions is None else tuple(conditions)
     for name in wanted:
         check.choice("conditions", name, tuple(_CONDITIONS))
@@ -540,7 +544,7 @@ def from_name(name: str, beta: float | Rule = 1.0, momentum: float | None = None
     """
     if momentum is None:
         return SCHEDULES[check.choice("schedule", name, tuple(SCHEDULES))].make(beta)
-    if name != "nesterov":
+    if not isinstance(name, str) or name != "nesterov":
         raise ValueError(
             f"momentum belongs to 'nesterov': got {name!r} with momentum={momentum}; leave it out"
         )

@@ -17,7 +17,7 @@ import hashlib
 import io
 import operator
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,7 @@ def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     write_atomic(path, hashlib.sha256(archive).digest() + archive)
 
 
+@check.arguments
 def read_checkpoint(path: Path) -> dict[str, Any] | None:
     """Return the content of a checkpoint, or None if there is no such file.
 
@@ -129,6 +130,7 @@ class Checkpoints:
         Called after each row.
     """
 
+    @check.arguments
     def __init__(
         self,
         folder: Path | None,
@@ -148,10 +150,12 @@ class Checkpoints:
         self._places: dict[int, list[dict[str, Any]]] = {}
         self._saved = time.monotonic()
 
+    @check.arguments
     def places(self, seed: int) -> list[dict[str, Any]]:
         """Return where a run takes place, and where its earlier parts did."""
         return [*self._places.get(seed, []), self._here]
 
+    @check.arguments
     def rows(self, seed: int) -> int:
         """Return how many rows of a run are in its checkpoint, wherever that was made.
 
@@ -176,6 +180,7 @@ class Checkpoints:
             )
         return found
 
+    @check.arguments
     def load(self, seed: int) -> Any:
         """Return the state of a run, or None if it has no checkpoint.
 
@@ -201,13 +206,20 @@ class Checkpoints:
         self._places[seed] = found["places"][: None if different else -1]
         return found["state"]
 
-    def offer(self, seeds: Sequence[int], rows: int, states: Callable[[], Iterable[Any]]) -> None:
+    @check.arguments
+    def offer(self, seeds: Sequence[int], rows: int, states: Callable[[], Sequence[Any]]) -> None:
         """Save the states of some runs, which have that many rows, if it is time."""
         if self._alive is not None:
             self._alive()
         if self.folder is None or time.monotonic() - self._saved < self.seconds:
             return
-        for seed, state in zip(seeds, states(), strict=True):
+        given = states()
+        if not isinstance(given, Sequence) or len(given) != len(seeds):
+            raise ValueError(
+                f"states must return a list with one for each of the {len(seeds)} seeds: got "
+                f"{type(given).__name__}; see Trainer.state_dict"
+            )
+        for seed, state in zip(seeds, given, strict=True):
             stem = Record.stem(self.name, seed)
             content = {"owner": owner(stem, self._identity), "rows": rows}
             content |= {"places": self.places(seed), "state": state}

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amgd import _checks as check
+from amgd._checks import arguments
 
 if TYPE_CHECKING:
     from amgd.experiments.checkpoints import Checkpoints
@@ -207,18 +208,22 @@ class Experiment(ABC):
         """Return the name of a variant in words, for a terminal without TeX."""
         return variant.replace("_", " ")
 
+    @arguments
     def quantity(self, column: str) -> Quantity:
         """Return what a column means; an unknown one is called by its name."""
         return self.quantities.get(column, Quantity(column.replace("_", " ")))
 
+    @arguments
     def grid(self, variant: str) -> tuple[float, ...]:
         """Return the rates that a variant tries in runs of their own, none if it has no grid."""
         return ()
 
+    @arguments
     def tunes(self, variant: str) -> bool:
         """Whether a variant tries a grid, in runs of their own or inside its run."""
         return bool(self.grid(variant))
 
+    @arguments
     def groups(
         self, seeds: Sequence[int], done: Mapping[int, int], workers: int
     ) -> list[tuple[int, ...]]:
@@ -234,6 +239,7 @@ class Experiment(ABC):
             That says why no run of it could be trusted.
         """
 
+    @arguments
     def widened(self, others: Sequence[Experiment]) -> Experiment:
         """Return it with the variants and the seeds of the others too."""
         names = [name for one in (self, *others) for name in one.variants]
@@ -275,7 +281,7 @@ def check_variants(variants: Any, known: tuple[str, ...]) -> tuple[str, ...]:
 
 def check_rates(name: str, values: Any) -> tuple[float, ...]:
     """Return a tuple of distinct positive floats."""
-    if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+    if not check.fits(values, Sequence):
         raise TypeError(
             f"{name} must be a sequence of numbers: got {values!r} (expected for example "
             "(0.01, 0.1)); list the values to try"
@@ -323,10 +329,16 @@ def plain_hash(data: Any) -> str:
     >>> plain_hash({"a": 1, "b": [2.0]}) == plain_hash({"b": [2.0], "a": 1})
     True
     """
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    try:
+        text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"data must be numbers, strings, lists and tables: got {data!r:.80}; {error}"
+        ) from None
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+@arguments
 def same_identity(
     recorded: Mapping[str, Any], wanted: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> dict[str, tuple[Any, Any]]:
@@ -350,6 +362,7 @@ def same_identity(
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
+@arguments
 def told(different: Mapping[str, tuple[Any, Any]]) -> str:
     """Say what `same_identity` found; of another kind nothing is the same.
 
@@ -373,6 +386,7 @@ def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
+@arguments
 def to_toml(experiment: Experiment) -> str:
     """Return an experiment as TOML, with every field.
 
@@ -415,7 +429,8 @@ def from_toml(text: str) -> Any:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(
-            f"a specification must be TOML: {error}; `amgd list --toml NAME` shows one"
+            f"the text of a specification must be TOML: got {error}; `amgd list --toml NAME` "
+            "shows one"
         ) from error
     return from_plain(data)
 
@@ -461,6 +476,7 @@ def _class_of(kind: Any) -> type[Experiment]:
     ]
 
 
+@arguments
 def build(made: Any, data: Mapping[str, Any], where: str, without: Sequence[str] = ()) -> Any:
     """Return a dataclass made from plain data, with lists as tuples.
 
@@ -469,19 +485,20 @@ def build(made: Any, data: Mapping[str, Any], where: str, without: Sequence[str]
     ValueError
         That says `where` a field is unknown or missing.
     """
-    assert is_dataclass(made)
+    if not is_dataclass(made):
+        raise TypeError(f"made must be a dataclass: got {made!r:.60}; pass a specification's class")
     known = [f for f in fields(made) if f.name not in without]
     names = [f.name for f in known]
     unknown = [name for name in data if name not in names]
     if unknown:
         raise ValueError(
-            f"{where} has no field {unknown[0]!r}: got it with {data[unknown[0]]!r} (expected some "
-            f"of {names}); correct its name, or leave it out"
+            f"data of {where} has no field {unknown[0]!r}: got it with {data[unknown[0]]!r} "
+            f"(expected some of {names}); correct its name, or leave it out"
         )
     needed = {f.name for f in known if f.default is MISSING and f.default_factory is MISSING}
     missing = sorted(needed - set(data))
     if missing:
         raise ValueError(
-            f"{where} is not complete: got {list(data)} (expected {missing} too); add them"
+            f"data of {where} is not complete: got {list(data)} (expected {missing} too); add them"
         )
     return made(**{name: tuple(v) if isinstance(v, list) else v for name, v in data.items()})  # type: ignore[operator]

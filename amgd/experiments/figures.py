@@ -25,6 +25,7 @@ WIDTH, PANEL = 6.4, 1.35  # inches: of a figure, and the height of a small panel
 NARROWEST = 1.6  # inches: of a small panel with its title
 
 
+@check.arguments
 def record_figure(
     record: Record,
     *,
@@ -32,7 +33,7 @@ def record_figure(
     variants: Sequence[str] | None = None,
     runs: bool = True,
     ax: Axes | None = None,
-    width: float = WIDTH,
+    width: check.Positive = WIDTH,
 ) -> Figure:
     """Draw the learning curves of a record, finished or growing.
 
@@ -183,8 +184,8 @@ def _recorded(record: Record, variants: Sequence[str] | None) -> list[str]:
     found = [variant for variant in asked if record.seeds(variant)]
     if not found:
         raise ValueError(
-            f"nothing to draw: {record.path} has no finished run of {asked} (expected one or "
-            "more); `amgd run` makes them"
+            f"nothing to draw of the variants {asked}: got a record {record.path} without a run of "
+            "them (expected one or more); `amgd run` makes them"
         )
     return found
 

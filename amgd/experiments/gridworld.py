@@ -18,7 +18,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
 from amgd.descent.steps import StepSizes, theorem3_printed
 from amgd.errors import Diverged
+from amgd.experiments.checkpoints import Checkpoints
 from amgd.experiments.experiment import (
     Experiment,
     Outcome,
@@ -49,9 +50,6 @@ from amgd.td import (
 )
 from amgd.td.gridworld import GOALS, REWARDS
 from amgd.td.learning import update_and_count
-
-if TYPE_CHECKING:
-    from amgd.experiments.checkpoints import Checkpoints
 
 __all__ = [
     "FIGURE1",
@@ -248,6 +246,7 @@ class GridWorldSpec(Experiment):
         """The number that `mu` stands for."""
         return self.problem(self.mu).mu if isinstance(self.mu, str) else self.mu
 
+    @check.arguments
     def problem(self, law: str | None = None) -> TDProblem:
         """Return the exact system of this reading, under `law` if one is given."""
         law = self.law if law is None else law
@@ -262,33 +261,44 @@ class GridWorldSpec(Experiment):
             length=self.length,
         )
 
+    @check.arguments
     def steps(self, delta: float | None = None) -> StepSizes:
         """Return the steps of TD(0)-Acc, with another delta if one is given."""
         scale = self.delta if delta is None else delta
         return theorem3_printed(self.modulus, self.denominator, scale)  # type: ignore[arg-type]
 
+    @check.arguments
     def words(self, variant: str, *, tex: bool = True) -> str:
         """Return the name of a method."""
-        return WORDS[variant]
+        return WORDS[check.choice("variant", variant, METHODS)]
 
+    @check.arguments
     def tunes(self, variant: str) -> bool:
         """Whether a method tries a grid, inside its run."""
         return variant.startswith("tuned")
 
+    @check.arguments
     def identity(self, variant: str, rate: float | None = None) -> dict[str, Any]:
         """Return all that decides the bits of a run of a method besides its seed."""
+        check.choice("variant", variant, METHODS)
         others = {name for names in _OWN_FIELDS.values() for name in names}
         without = ("variants", "seeds", *(others - set(_OWN_FIELDS[variant])))
         return {"kind": self.kind, "method": variant} | plain_fields(self, without)
 
+    @check.arguments
     def groups(
         self, seeds: Sequence[int], done: Mapping[int, int], workers: int
     ) -> list[tuple[int, ...]]:
         """Run all seeds of a method together: it takes a second or two."""
         return [tuple(seeds)] if seeds else []
 
+    @check.arguments
     def run(
-        self, variant: str, seeds: Sequence[int], rate: float | None, checkpoints: Checkpoints
+        self,
+        variant: str,
+        seeds: Sequence[check.Natural],
+        rate: float | None,
+        checkpoints: Checkpoints,
     ) -> Iterator[Outcome]:
         """Run some seeds of a method on their episodes."""
         begin = time.perf_counter()
@@ -313,6 +323,7 @@ FIGURE1 = (GridWorldSpec(n=10, episodes=1000), GridWorldSpec(n=50, episodes=500)
 """The two panels of the paper's Figure 1 in the book's reading."""
 
 
+@check.arguments
 def figure1_readings(spec: GridWorldSpec) -> dict[str, GridWorldSpec]:
     """Return `spec` and the other readings of what the paper leaves open, one change each.
 
@@ -392,12 +403,13 @@ class Curve:
     diverged: Mapping[int, int]
     tuning: Tuning | None = None
 
+    @check.arguments
     def columns(self, seed: int) -> dict[str, NDArray[Any]]:
         """Return what is recorded of a seed: no rows if it diverged."""
         names = ("episode", "neu", "neu_estimate", *_thetas(self.theta))
         if seed in self.diverged:
             return {name: np.zeros(0) for name in names}
-        i = self.seeds.index(seed)
+        i = self.seeds.index(check.among("seed", seed, self.seeds))
         values = (self.episodes, self.neu[i], self.neu_estimate[i], *self.theta[i].T)
         return dict(zip(names, values, strict=True))
 
@@ -434,7 +446,8 @@ class GridWorldResult:
         return self.curves[method]
 
 
-def run(spec: GridWorldSpec, seeds: Sequence[int] | None = None) -> GridWorldResult:
+@check.arguments
+def run(spec: GridWorldSpec, seeds: Sequence[check.Natural] | None = None) -> GridWorldResult:
     """Run all methods of a specification on shared episodes.
 
     Parameters
@@ -465,6 +478,8 @@ def run(spec: GridWorldSpec, seeds: Sequence[int] | None = None) -> GridWorldRes
     check.instance("spec", spec, GridWorldSpec, "such as FIGURE1[0]")
     problem = spec.problem()
     numbers = range(spec.seeds) if seeds is None else seeds
+    if not len(numbers):
+        raise ValueError("seeds must hold at least one number: got none; leave it out for all")
     paths = _training_paths(spec, problem, TRAINING, numbers)
     test_systems = {seed: _test_system(spec, problem, seed) for seed in numbers}
     tuning_paths = None
@@ -605,6 +620,7 @@ def _test_system(
 
 
 # --- comparisons ----------------------------------------------------------------------------------
+@check.arguments
 def compare(
     result: GridWorldResult,
     first: str,
@@ -633,6 +649,8 @@ def compare(
     ('better', 8, 0.0078125)
     """
     check.choice("measure", measure, ("exact", "estimate"))
+    for name, method in (("first", first), ("second", second)):
+        check.choice(name, method, tuple(result.curves))
     pair = _runs(result[first], measure), _runs(result[second], measure)
     return compare_runs({"": pair}, better="smaller", alpha=alpha)[""]
 
@@ -674,8 +692,9 @@ class ReadingRow:
     winner: str
 
 
+@check.arguments
 def readings_table(
-    readings: Mapping[str, GridWorldSpec], *, alpha: float = 0.05
+    readings: Mapping[str, GridWorldSpec], *, alpha: check.Share = 0.05
 ) -> list[ReadingRow]:
     """Run every reading and say what it means for the claim of the paper.
 
@@ -694,6 +713,8 @@ def readings_table(
     >>> row.verdict, row.against["plain"].word
     ('holds', 'better')
     """
+    if not readings:
+        raise ValueError("readings must not be empty: got {}; pass what figure1_readings returns")
     return _table({name: run(spec) for name, spec in readings.items()}, alpha)
 
 

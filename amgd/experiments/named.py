@@ -205,6 +205,7 @@ EXPERIMENTS: Mapping[str, Callable[[str], Experiment]] = {
 Those of reading L have it in their name."""
 
 
+@check.arguments
 def named(name: str, preset: str = "paper") -> Any:
     """Return the specification of a named experiment.
 
@@ -229,6 +230,7 @@ def named(name: str, preset: str = "paper") -> Any:
     return EXPERIMENTS[name](preset)
 
 
+@check.arguments
 def matching(name: str, reading: str | None = None) -> list[str]:
     """Return the experiments that a name stands for: itself, or the panels of a figure.
 
@@ -264,6 +266,7 @@ def _names_of(known: str) -> tuple[str, ...]:
     return (known, figure) if reading is None else (known, figure, f"{figure}-{reading}")
 
 
+@check.arguments
 def reading_of(name: str) -> str | None:
     """Return the reading of a named experiment, None for Figure 1.
 

@@ -15,10 +15,11 @@ import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TextIO
+from typing import Annotated, Any, TextIO
 
 from tqdm import tqdm
 
+from amgd import _checks as check
 from amgd.experiments.experiment import FIRST_TUNING_RUN, Experiment
 from amgd.experiments.records import MANIFEST, Record, tuning_name
 from amgd.experiments.runner import checkpointed_rows
@@ -26,7 +27,10 @@ from amgd.experiments.runner import checkpointed_rows
 __all__ = ["Progress", "duration", "planned_rows", "rows_done"]
 
 
-def planned_rows(spec: Experiment, variants: Iterable[str], seeds: Iterable[int]) -> dict[str, int]:
+@check.arguments
+def planned_rows(
+    spec: Experiment, variants: Iterable[str], seeds: Iterable[check.Natural]
+) -> dict[str, int]:
     """Return the rows of each run that a record is to hold, those of the grids among them.
 
     Parameters
@@ -48,10 +52,10 @@ def planned_rows(spec: Experiment, variants: Iterable[str], seeds: Iterable[int]
     >>> list(planned_rows(named("figure2-cartpole", "smoke"), ["tuned"], [0]))[:2]
     ['tuning-0.01-seed1000', 'tuning-0.01-seed1001']
     """
-    numbers = list(seeds)
+    numbers = [check.integer("seeds", seed, 0, "they number runs") for seed in seeds]
     tuning = range(FIRST_TUNING_RUN, FIRST_TUNING_RUN + spec.tuning_seeds)
     plan: dict[str, int] = {}
-    for variant in variants:
+    for variant in check.strings("variants", variants):
         for rate in spec.grid(variant):
             name = tuning_name(variant, rate)
             plan |= {Record.stem(name, seed): spec.rows for seed in tuning}
@@ -59,6 +63,7 @@ def planned_rows(spec: Experiment, variants: Iterable[str], seeds: Iterable[int]
     return plan
 
 
+@check.arguments
 def rows_done(record: Record | None, plan: Mapping[str, int]) -> int:
     """Return how many of the planned rows are recorded or in a checkpoint; none without a record.
 
@@ -82,7 +87,8 @@ def rows_done(record: Record | None, plan: Mapping[str, int]) -> int:
     )
 
 
-def duration(seconds: float) -> str:
+@check.arguments
+def duration(seconds: Annotated[float, "[0, inf)"]) -> str:
     """Return a time in words, in two units at most.
 
     Examples
@@ -90,6 +96,7 @@ def duration(seconds: float) -> str:
     >>> duration(7812), duration(200), duration(12.3), duration(0.2), duration(200_000)
     ('2 h 10 min', '3 min', '12 s', '1 s', '2 d 8 h')
     """
+    seconds = float(seconds)
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     minutes = round(seconds / 60)

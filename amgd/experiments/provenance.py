@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import amgd
+from amgd import _checks as check
 
 __all__ = ["Changes", "changes", "surroundings"]
 
@@ -232,6 +233,7 @@ def _machine() -> dict[str, Any]:
     }
 
 
+@check.arguments
 def surroundings(environment: str | None = None) -> dict[str, Any]:
     """Return what the bits of a run may depend on besides its specification.
 
@@ -326,6 +328,7 @@ _WORDS = {
 _PROGRAM = ("source of amgd", "source of the environment")
 
 
+@check.arguments
 def changes(there: Mapping[str, Any], here: Mapping[str, Any]) -> Changes:
     """Return what differs between two surroundings and may change the bits of a run.
 

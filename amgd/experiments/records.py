@@ -34,7 +34,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,7 @@ class RecordError(Exception):
 
 
 # --- atomic writing -------------------------------------------------------------------------------
+@check.arguments
 def write_atomic(path: Path, content: bytes) -> None:
     """Write a file so that it is never seen half written, also after a power cut.
 
@@ -120,6 +121,8 @@ def _flush_folder(folder: Path) -> None:
 # --- tables of numbers ----------------------------------------------------------------------------
 def _to_csv(columns: Columns) -> bytes:
     """Return columns of one length as CSV; repr gives back the same float when it is read."""
+    if not columns:
+        raise ValueError("columns must hold at least the counter of the rows: got none; add it")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -233,6 +236,7 @@ class Record:
     array([[1. , 0.5]])
     """
 
+    @check.arguments
     def __init__(self, path: Path | str, spec: Experiment | None = None) -> None:
         self.path = Path(path)
         manifest = _read_manifest(self.path)
@@ -268,6 +272,7 @@ class Record:
             ) from error
 
     @classmethod
+    @check.arguments
     def create(cls, path: Path | str, spec: Experiment) -> Record:
         """Open a record to run a specification into it, or begin one.
 
@@ -312,20 +317,23 @@ class Record:
         return ""
 
     @staticmethod
+    @check.arguments
     def stem(variant: str, seed: int) -> str:
         """Return the name of a run, such as "plain-seed03"."""
         return f"{variant}-seed{seed:02d}"
 
+    @check.arguments
     def has(self, variant: str, seed: int) -> bool:
         """Return whether a run is recorded."""
         return self.stem(variant, seed) in self.files
 
+    @check.arguments
     def add(
         self,
         variant: str,
         seed: int,
         columns: Columns,
-        seconds: float,
+        seconds: Annotated[float, "[0, inf)"],
         *,
         diverged: str | None = None,
         identity: Mapping[str, Any] | None = None,
@@ -359,13 +367,14 @@ class Record:
         self.files[stem] = {
             "sha256": hashlib.sha256(content).hexdigest(),
             "rows": len(next(iter(columns.values()))),
-            "seconds": round(seconds, 3),
+            "seconds": round(float(seconds), 3),
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "surroundings": list(dict.fromkeys(numbers)),
             "diverged": diverged,
         }
         self.save()
 
+    @check.arguments
     def adopt(
         self,
         stem: str,
@@ -383,6 +392,7 @@ class Record:
             self.surroundings.append(dict(place))
         return self.surroundings.index(dict(place))
 
+    @check.arguments
     def set_tuning(self, variant: str, tuning: Tuning) -> None:
         """Keep what a grid gave; a value that diverged has no finite area."""
         areas = [float(area) if np.isfinite(area) else None for area in tuning.areas]
@@ -391,23 +401,27 @@ class Record:
             self.tuning[variant] = entry
             self.save()
 
+    @check.arguments
     def forget(self, stem: str) -> None:
         """Take a run out of the manifest, so that it can be run again."""
-        del self.files[stem]
+        del self.files[check.among("stem", stem, self.files)]
         name = stem.rpartition("-seed")[0]
         if not any(other.rpartition("-seed")[0] == name for other in self.files):
             self.identities.pop(name, None)
         self.save()
 
+    @check.arguments
     def places(self, stem: str) -> list[dict[str, Any]]:
         """Return where a run took place, in order."""
-        return [self.surroundings[number] for number in self.files[stem]["surroundings"]]
+        numbers = self.files[check.among("stem", stem, self.files)]["surroundings"]
+        return [self.surroundings[number] for number in numbers]
 
     def save(self) -> None:
         """Write the manifest."""
         parts = (self.identities, self.files, self.surroundings, self.tuning)
         write_manifest(self.path, _manifest(self.spec.to_plain(), *parts))
 
+    @check.arguments
     def read(self, variant: str, seed: int) -> dict[str, NDArray[Any]]:
         """Return the columns of a run.
 
@@ -420,9 +434,13 @@ class Record:
         """
         stem = self.stem(variant, seed)
         if stem not in self.files:
-            raise KeyError(f"{stem} is not recorded: {self.path} has {sorted(self.files)}")
+            raise KeyError(
+                f"{stem} is not recorded: got variant {variant!r} and seed {seed}, but "
+                f"{self.path} has {sorted(self.files)}"
+            )
         return self._table(stem)
 
+    @check.arguments
     def verify(self, *, unlisted: bool = True) -> None:
         """Compare every file with the manifest.
 
@@ -446,9 +464,10 @@ class Record:
                     "it aside with `amgd repair`"
                 )
 
+    @check.arguments
     def verify_run(self, stem: str) -> None:
         """Compare the file of one run with the manifest; see `verify`."""
-        self._table(stem)
+        self._table(check.among("stem", stem, self.files))
 
     def _table(self, stem: str) -> dict[str, NDArray[Any]]:
         path = self.path / f"{stem}.csv"
@@ -496,10 +515,12 @@ class Record:
         """
         return float(sum(entry["seconds"] for entry in self.files.values()))
 
+    @check.arguments
     def seeds(self, variant: str) -> tuple[int, ...]:
         """Return the reported seeds of a variant that are recorded, diverged ones too."""
         return tuple(seed for seed in range(self.spec.seeds) if self.has(variant, seed))
 
+    @check.arguments
     def curves(self, variant: str, column: str) -> Curves:
         """Return one column of all runs of a variant that got to the end.
 
@@ -518,7 +539,10 @@ class Record:
         """
         seeds = self.seeds(variant)
         if not seeds:
-            raise KeyError(f"{variant!r} is not recorded: {self.path} has {sorted(self.files)}")
+            raise KeyError(
+                f"{variant!r} is not recorded: got a variant of which {self.path} has no run, only "
+                f"{sorted(self.files)}"
+            )
         tables = {seed: self.read(variant, seed) for seed in seeds}
         diverged = {
             seed: str(self.files[self.stem(variant, seed)]["diverged"])
@@ -543,6 +567,7 @@ class Record:
         return Curves(variant, column, k, kept, samples, diverged)
 
 
+@check.arguments
 def tuning_name(variant: str, rate: float) -> str:
     """Return the name under which the runs for tuning of a variant at one rate are recorded.
 
@@ -601,7 +626,7 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         check_manifest(manifest)
     except FileNotFoundError:
         raise RecordError(
-            f"no record in {path}: got no {MANIFEST} (expected one); `amgd run` makes it"
+            f"no record in the path {path}: got no {MANIFEST} (expected one); `amgd run` makes it"
         ) from None
     except (ValueError, RecursionError) as error:
         raise RecordError(f"{file} is torn or edited: {error}; restore it from git") from error

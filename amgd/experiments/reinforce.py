@@ -17,13 +17,15 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from amgd import _checks as check
+from amgd._checks import Count, Natural, arguments
 from amgd.descent.steps import SCHEDULES
 from amgd.errors import Diverged
+from amgd.experiments.checkpoints import Checkpoints
 from amgd.experiments.experiment import (
     FIRST_TUNING_RUN,
     Columns,
@@ -39,9 +41,6 @@ from amgd.experiments.experiment import (
 from amgd.reinforce.environments import check_environment
 from amgd.reinforce.simulators import make_simulator, possible_returns
 from amgd.reinforce.training import Trainer, TrainingLog, TrainingSpec, join_states, split_state
-
-if TYPE_CHECKING:
-    from amgd.experiments.checkpoints import Checkpoints
 
 __all__ = ["TUNED", "ReinforceSpec", "optimizer_of", "variants"]
 
@@ -68,6 +67,7 @@ def variants() -> tuple[str, ...]:
     return (*plain, *TUNED, *tuned)
 
 
+@arguments
 def optimizer_of(variant: str) -> str:
     """Return the optimizer of a variant, as `TrainingSpec.optimizer` has it.
 
@@ -76,6 +76,7 @@ def optimizer_of(variant: str) -> str:
     >>> [optimizer_of(variant) for variant in ("plain", "tuned_accelerated", "tuned_adam")]
     ['sgd', 'ghadimi_lan', 'adam']
     """
+    check.choice("variant", variant, variants())
     name = TUNED.get(variant, variant.removeprefix("tuned_"))
     return "sgd" if name == "plain" else name
 
@@ -227,6 +228,7 @@ class ReinforceSpec(Experiment):
         """The environment whose code the runs depend on."""
         return self.training.environment
 
+    @arguments
     def words(self, variant: str, *, tex: bool = True) -> str:
         """Return the name of a variant."""
         if variant == "tuned_accelerated":
@@ -238,6 +240,7 @@ class ReinforceSpec(Experiment):
             text = _OTHERS[name]
         return f"tuned {text}" if variant.startswith("tuned") else text
 
+    @arguments
     def quantity(self, column: str) -> Quantity:
         """Return what a column means; returns have the range that the task allows."""
         found = super().quantity(column)
@@ -247,10 +250,12 @@ class ReinforceSpec(Experiment):
             return found._replace(least=least, most=most)
         return found
 
+    @arguments
     def grid(self, variant: str) -> tuple[float, ...]:
         """Return the rates that a tuned variant tries, none for the others."""
         return self.rates[variant] if variant.startswith("tuned") else ()
 
+    @arguments
     def training_for(
         self, variant: str, runs: tuple[int, ...], rate: float | None = None
     ) -> TrainingSpec:
@@ -265,6 +270,7 @@ class ReinforceSpec(Experiment):
         optimizer: Any = optimizer_of(variant)
         return replace(self.training, runs=runs, lr=rate, optimizer=optimizer)
 
+    @arguments
     def identity(self, variant: str, rate: float | None = None) -> dict[str, Any]:
         """Return all that decides the bits of a run of a variant besides its seed."""
         training = self.training_for(variant, (0,), rate)
@@ -279,13 +285,15 @@ class ReinforceSpec(Experiment):
         return {"kind": self.kind} | training | plain_fields(self, ("training",))
 
     @classmethod
+    @arguments
     def from_plain(cls, data: Mapping[str, Any]) -> Self:
         """Return the experiment that plain data describe; the training is a table."""
         training = data.get("training")
         if not isinstance(training, dict):
             raise ValueError(
-                f"a REINFORCE specification needs a table [training]: got {training!r} (expected "
-                "the fields of TrainingSpec); give at least environment, hidden and iterations"
+                f"a REINFORCE specification needs a table [training]: got {training!r} "
+                "(expected the fields of TrainingSpec); give at least environment, hidden and "
+                "iterations"
             )
         made = build(TrainingSpec, training, "[training]", _NOT_SPECIFIED)
         return super().from_plain({**data, "training": made})
@@ -295,6 +303,7 @@ class ReinforceSpec(Experiment):
         """Return the defaults of the fields, those of the training in a table."""
         return super().defaults() | {"training": default_fields(TrainingSpec)}
 
+    @arguments
     def widened(self, others: Sequence[Experiment]) -> Experiment:
         """Return it with the variants, their rates and the seeds of the others too."""
         rates = dict(self.rates)
@@ -308,8 +317,9 @@ class ReinforceSpec(Experiment):
             warnings.warn(remark, stacklevel=2)
 
     # --- its runs ---------------------------------------------------------------------------------
+    @arguments
     def groups(
-        self, seeds: Sequence[int], done: Mapping[int, int], workers: int
+        self, seeds: Sequence[int], done: Mapping[int, int], workers: Count
     ) -> list[tuple[int, ...]]:
         """Cut seeds into groups that can run together: equally far, and one by one for a robot."""
         simulator = make_simulator(self.training.environment, **self.training.options)
@@ -320,8 +330,13 @@ class ReinforceSpec(Experiment):
             parts += np.array_split(group, min(workers, len(group)))
         return [tuple(int(seed) for seed in part) for part in parts]
 
+    @arguments
     def run(
-        self, variant: str, seeds: Sequence[int], rate: float | None, checkpoints: Checkpoints
+        self,
+        variant: str,
+        seeds: Sequence[Natural],
+        rate: float | None,
+        checkpoints: Checkpoints,
     ) -> Iterator[Outcome]:
         """Train some runs of a variant from their checkpoints on, those equally far together."""
         states = {seed: checkpoints.load(seed) for seed in seeds}
@@ -345,8 +360,9 @@ class ReinforceSpec(Experiment):
                 continue
             yield from (_outcome(trainer.log, i) for i in range(len(group)))
 
+    @arguments
     def rerun(
-        self, variant: str, seeds: Sequence[int], rate: float | None, rows: int
+        self, variant: str, seeds: Sequence[Natural], rate: float | None, rows: int
     ) -> dict[int, Columns]:
         """Train anew for some rows, one run at a time."""
         return {seed: self._first_rows(variant, seed, rate, rows) for seed in seeds}

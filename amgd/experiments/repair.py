@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from amgd import _checks as check
 from amgd.experiments import runner
 from amgd.experiments.checkpoints import CHECKPOINTS, owner, read_checkpoint
 from amgd.experiments.experiment import Experiment, from_plain, plain_hash, same_identity, told
@@ -40,6 +41,7 @@ SET_ASIDE = "set-aside"
 
 
 # --- repair ---------------------------------------------------------------------------------------
+@check.arguments
 def repair(path: Path | str) -> tuple[Record, list[str], list[str]]:
     """Move aside what cannot be trusted in a record.
 
@@ -102,6 +104,7 @@ def repair(path: Path | str) -> tuple[Record, list[str], list[str]]:
     return record, done + _repair_checkpoints(record), lost
 
 
+@check.arguments
 def recompute(
     path: Path | str, spec: Experiment, lost: Sequence[str], *, jobs: int | None = None
 ) -> Record:
@@ -229,6 +232,7 @@ def _renamed(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 # --- merge ----------------------------------------------------------------------------------------
+@check.arguments
 def merge(
     path: Path | str, sources: Sequence[Path | str], spec: Experiment | None = None
 ) -> Record:

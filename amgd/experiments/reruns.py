@@ -46,7 +46,10 @@ class Difference:
         return abs(self.again - self.recorded)
 
 
-def rerun(record: Record, variant: str, seeds: Sequence[int], rows: int) -> dict[int, Columns]:
+@check.arguments
+def rerun(
+    record: Record, variant: str, seeds: Sequence[check.Natural], rows: int
+) -> dict[int, Columns]:
     """Compute the first rows of some runs anew, without a look at their files.
 
     Parameters
@@ -94,6 +97,7 @@ def rerun(record: Record, variant: str, seeds: Sequence[int], rows: int) -> dict
     return record.spec.rerun(variant, seeds, rate, rows)  # type: ignore[no-any-return]
 
 
+@check.arguments
 def first_difference(
     recorded: Columns, again: Columns, rows: int | None = None
 ) -> Difference | None:
@@ -129,6 +133,7 @@ def _at(table: Columns, name: str, row: int) -> float:
     return float(values[row]) if row < len(values) else np.nan
 
 
+@check.arguments
 def changes_since(record: Record, variant: str, seed: int) -> Changes:
     """Return what differs here from where a run was recorded, or from one part of it to the next.
 
@@ -148,6 +153,7 @@ def changes_since(record: Record, variant: str, seed: int) -> Changes:
     ...     any(changes_since(runner.record(spec, folder, variants=["plain"]), "plain", 0))
     False
     """
+    stem = check.among("variant and seed", Record.stem(variant, seed), record.files)
     here = surroundings(record.spec.environment)
-    found = [changes(place, here) for place in record.places(Record.stem(variant, seed))]
+    found = [changes(place, here) for place in record.places(stem)]
     return Changes(*(list(dict.fromkeys(chain(*kind))) for kind in zip(*found, strict=True)))

@@ -23,7 +23,7 @@ import multiprocessing
 import os
 import signal
 import socket
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -87,12 +87,13 @@ class Task:
         return self.spec.identity(self.variant, self.rate)  # type: ignore[no-any-return]
 
 
+@check.arguments
 def tasks_for(
     record: Record,
     variants: Sequence[str],
     seeds: Sequence[int],
     workers: int = 1,
-    only: Container[str] | None = None,
+    only: Iterable[str] | None = None,
 ) -> list[Task]:
     """Return what is missing and can start now: tuned variants wait for their grids.
 
@@ -113,6 +114,9 @@ def tasks_for(
         torn or of another run.
     """
     spec, folder = record.spec, record.path / CHECKPOINTS
+    only = None if only is None else set(check.strings("only", only))
+    for variant in variants:
+        check.among("variants", variant, spec.variants)
     begun: list[Task] = []
     fresh: list[Task] = []
     for variant in variants:
@@ -132,7 +136,7 @@ def tasks_for(
 
 
 def _missing(
-    record: Record, name: str, seeds: Sequence[int], only: Container[str] | None
+    record: Record, name: str, seeds: Sequence[int], only: Iterable[str] | None
 ) -> list[int]:
     """Return the seeds whose runs are wanted and not recorded."""
     wanted = [seed for seed in seeds if only is None or Record.stem(name, seed) in only]
@@ -267,7 +271,7 @@ def record(
     checkpoint_seconds: float = 30.0,
     changed: str = "refuse",
     on_progress: Callable[[Record, str], None] | None = None,
-    only: Container[str] | None = None,
+    only: Iterable[str] | None = None,
 ) -> Record:
     """Run what a record lacks.
 
@@ -320,6 +324,9 @@ def record(
     ((0, 1, 2), (3, 5))
     """
     check.instance("spec", spec, Experiment, "make one with amgd.experiments.named.named")  # type: ignore[type-abstract]
+    only = None if only is None else set(check.strings("only", only))
+    if not isinstance(path, Path | str):
+        raise TypeError(f"path must be a Path or a str: got {path!r:.60}; name a folder")
     wanted = _wanted("variants", variants, spec.variants)
     numbers = _wanted("seeds", seeds, range(spec.seeds))
     pause = check.real("checkpoint_seconds", checkpoint_seconds, "30 is usual", "[0, inf)")
@@ -370,7 +377,7 @@ def _record(
     jobs: int | None,
     options: tuple[float, str],
     on_progress: Callable[[Record, str], None] | None,
-    only: Container[str] | None,
+    only: Iterable[str] | None,
 ) -> Record:
     record.verify(unlisted=False)
     folder = record.path / CHECKPOINTS
@@ -413,7 +420,7 @@ def _outcomes(
     wanted: tuple[Sequence[str], Sequence[int]],
     jobs: int | None,
     options: tuple[float, str],
-    only: Container[str] | None,
+    only: Iterable[str] | None,
 ) -> Iterator[_Done]:
     """Run the tasks that can start now; what a killed worker leaves undone starts again."""
     folders = (record.path / CHECKPOINTS).absolute(), Path.cwd()
@@ -438,9 +445,10 @@ def _wanted(name: str, chosen: Sequence[Any] | None, known: Iterable[Any]) -> li
     listed = list(known)
     if chosen is None:
         return listed
-    if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+    given = list(chosen) if check.fits(chosen, Iterable) else None
+    if given is None or not check.fits(given, Sequence[str | int]):
         raise TypeError(f"{name} must be a list: got {chosen!r} (expected some of {listed})")
-    chosen = list(chosen)
+    chosen = given
     strangers = [one for one in chosen if one not in listed]
     if strangers or len(chosen) == 0:
         raise ValueError(
@@ -450,6 +458,7 @@ def _wanted(name: str, chosen: Sequence[Any] | None, known: Iterable[Any]) -> li
     return [one for one in listed if one in chosen]
 
 
+@check.arguments
 def checkpointed_rows(record: Record) -> dict[str, int]:
     """Return how many rows of each unfinished run are safe in a checkpoint, by its name.
 

@@ -55,6 +55,7 @@ FORMATS = ("markdown", "text", "csv", "latex", "json")
 
 
 # --- names and measures ---------------------------------------------------------------------------
+@check.arguments
 def variant_name(record: Record, variant: str, *, tex: bool = True) -> str:
     """Return the name of a variant in words, a tuned one with the winner of its grid.
 
@@ -76,6 +77,7 @@ def variant_name(record: Record, variant: str, *, tex: bool = True) -> str:
     return f"{name}, {best}" if best.startswith("delta") else f"{name}, step {best}"
 
 
+@check.arguments
 def measured(
     record: Record,
     variant: str,
@@ -214,6 +216,7 @@ class Summary:
     seconds: float
 
 
+@check.arguments
 def summarise(
     record: Record,
     *,
@@ -330,6 +333,7 @@ def _reached(record: Record, curves: Curves, threshold: float, until: int | None
     return Reached(int(np.isfinite(passages).sum()), float(np.median(passages)))
 
 
+@check.arguments
 def until_divergence(
     record: Record, curves: Curves, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -353,6 +357,7 @@ def until_divergence(
 
 
 # --- tables ---------------------------------------------------------------------------------------
+@check.arguments
 def to_markdown(summaries: Sequence[Summary]) -> str:
     """Return the summaries as a Markdown table with a line on its verdicts.
 
@@ -371,6 +376,7 @@ def to_markdown(summaries: Sequence[Summary]) -> str:
     return _table(summaries, "markdown")
 
 
+@check.arguments
 def to_text(tables: Mapping[str, Sequence[Summary]], form: str = "text") -> str:
     """Return the tables of some records in one of `FORMATS`.
 
@@ -526,6 +532,7 @@ def _rounded(mean: float, half: float) -> str:
 
 
 # --- the sentence for captions --------------------------------------------------------------------
+@check.arguments
 def describe(record: Record) -> str:
     """Say when and where a record was made, of how many runs, in a sentence for captions.
 

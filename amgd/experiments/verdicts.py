@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from amgd import _checks as check
 from amgd.statistics import Verdict, judge
 
 __all__ = ["AREA", "Comparison", "Runs", "compare_runs", "family_text"]
@@ -67,6 +68,7 @@ class Comparison(Verdict):
         return f"{self.word}, {who}" if self.n < 2 else f"{self.word} on shared seeds, {who}"
 
 
+@check.arguments
 def compare_runs(
     family: Mapping[str, tuple[Runs, Runs]],
     *,
@@ -142,6 +144,7 @@ def _ratio(first: np.ndarray, second: np.ndarray) -> float:
     return float(first.mean() / second.mean())
 
 
+@check.arguments
 def family_text(found: Mapping[str, Comparison]) -> str:
     """Say what a family of verdicts speaks of and what it could have found, for beside its table.
 
@@ -152,6 +155,8 @@ def family_text(found: Mapping[str, Comparison]) -> str:
     Verdicts on the mean over the run: sign-flip tests, Holm's correction for m = 1, n = 10 pairs,
     smallest p 0.002.
     """
+    if not found:
+        raise ValueError("found must hold a comparison: got none; pass what compare_runs returns")
     one = next(iter(found.values()))
     numbers = sorted({c.n for c in found.values()})
     n = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"

@@ -102,6 +102,7 @@ class Episodes:
         """Number of each step within its episode, from 0, (N,)."""
         return np.arange(self.n_steps) - np.repeat(self.offsets[:-1], self.lengths)
 
+    @check.arguments
     def padded(self, values: NDArray[Any], fill: float = 0.0) -> NDArray[Any]:
         """Return a flat array (N, ...) as (E, longest, ...), with `fill` after each episode's end.
 
@@ -115,10 +116,11 @@ class Episodes:
         >>> episodes.padded(episodes.rewards).sum(axis=1) == episodes.lengths
         array([ True,  True,  True])
         """
-        if len(values) != self.n_steps:
+        values = check.as_array("values", values, "pass an array in the order of rewards")
+        if values.shape[:1] != (self.n_steps,):
             raise ValueError(
                 f"values must have one entry for each of the {self.n_steps} steps: got "
-                f"{len(values)}; pass an array in the order of rewards"
+                f"shape {values.shape}; pass an array in the order of rewards"
             )
         shape = (len(self), int(self.lengths.max()), *values.shape[1:])
         result = np.full(shape, fill, dtype=values.dtype)
@@ -198,7 +200,7 @@ def collect_episodes(
     cure = "make one with make_simulator, which takes the name of a Gymnasium environment"
     check.instance("simulator", simulator, Simulator, cure)  # type: ignore[type-abstract]
     check_fit(policy, simulator)
-    n = check.integer("n", n, 1, "a batch has at least one episode")
+    n = check.count("n", n, "a batch has at least one episode")
     horizon = _checked_horizon(horizon, simulator)
     noise = _Noise(policy, n, _checked_generators(rng, policy))
     clock = _Clock()

@@ -179,6 +179,7 @@ def step_weights(
     return given / len(steps)
 
 
+@check.arguments
 def policy_gradient_loss(log_probs: Tensor, weights: Tensor) -> Tensor:
     """Return the number whose gradient is minus the estimate: - sum_i w_i log pi(a_i | o_i).
 
@@ -223,6 +224,7 @@ class GradientStatistics(NamedTuple):
     std: float
 
 
+@check.arguments
 def policy_gradient(
     policy: Policy, episodes: Episodes, weights: ArrayLike, *, rows: int = ROWS
 ) -> GradientStatistics:
@@ -295,7 +297,7 @@ def _checked_lengths(lengths: ArrayLike, n: int) -> IntArray:
     steps = check.integers("lengths", lengths, 1, "an episode has at least one step")
     if steps.ndim != 1 or not steps.size or steps.sum() != n:
         raise ValueError(
-            f"lengths must be a vector with sum {n}, the number of steps: got shape {steps.shape} "
-            f"with sum {steps.sum()}; pass Episodes.lengths"
+            f"lengths must be a vector with sum {n}, as there are so many rewards or advantages: "
+            f"got shape {steps.shape} with sum {steps.sum()}; pass Episodes.lengths"
         )
     return steps

@@ -27,7 +27,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, Protocol, cast
+from typing import Any, ClassVar, Literal, Protocol, cast, runtime_checkable
 
 import numpy as np
 import torch
@@ -69,6 +69,7 @@ class MLP(nn.Module):
         self, sizes: Sequence[int], *, rng: Generators, dtype: torch.dtype = torch.float64
     ) -> None:
         super().__init__()
+        check.instance("dtype", dtype, torch.dtype, "pass torch.float64")
         self.sizes = _checked_sizes(sizes)
         generators, self.replicates = _generators(rng)
         shapes = list(pairwise(self.sizes))
@@ -132,6 +133,7 @@ def _generators(rng: Generators) -> tuple[list[np.random.Generator], int | None]
 
 def _glorot(shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
     """Draw uniform weights on (-limit, limit) with limit^2 = 6 / (inputs + outputs)."""
+    check.room("sizes, or hidden,", *shape, cure="take fewer units")
     limit = math.sqrt(6.0 / sum(shape))
     return rng.uniform(-limit, limit, size=shape)
 
@@ -162,7 +164,7 @@ class Policy(nn.Module, ABC):
         self.replicates = self.network.replicates
 
     def _set_dtype(self, dtype: torch.dtype) -> None:
-        if dtype not in (torch.float32, torch.float64):
+        if not isinstance(dtype, torch.dtype) or dtype not in (torch.float32, torch.float64):
             raise ValueError(
                 f"dtype must be torch.float32 or torch.float64: got {dtype}; NumPy and the "
                 "simulators work in these"
@@ -195,7 +197,7 @@ class Policy(nn.Module, ABC):
         """Return the law of the actions at `observations`, shape (n, size) or (S, n, size)."""
 
     @abstractmethod
-    def noise(self, shape: tuple[int, ...], *, rng: np.random.Generator) -> FloatArray:
+    def noise(self, shape: tuple[check.Natural, ...], *, rng: np.random.Generator) -> FloatArray:
         """Draw the noise of `shape` actions, for `act`."""
 
     @abstractmethod
@@ -208,7 +210,7 @@ class Policy(nn.Module, ABC):
         The actions are those that `act` returned, not clipped.
         """
         law = self.distribution(observations)
-        given = torch.as_tensor(actions)
+        given = _tensor("actions", actions)
         wanted = law.batch_shape + law.event_shape
         if given.shape != wanted:
             raise ValueError(
@@ -244,13 +246,15 @@ class Policy(nn.Module, ABC):
 
     def _observations(self, observations: Tensor | ArrayLike) -> Tensor:
         """Return observations as a tensor of the policy's type and the right shape."""
-        given = torch.as_tensor(observations, dtype=self.dtype)
+        given = _tensor("observations", observations).to(self.dtype)
         self._check_shape(tuple(given.shape))
         return given
 
     def _array(self, observations: Tensor | ArrayLike) -> NDArray[Any]:
         """Return observations as an array of the policy's type and the right shape."""
-        given = np.asarray(observations, dtype=self._numpy_dtype)
+        if type(observations) is not np.ndarray or observations.dtype.kind not in "fiu":
+            observations = check.numeric("observations", observations, "pass one row a step")
+        given = observations.astype(self._numpy_dtype, copy=False)
         self._check_shape(given.shape)
         return given
 
@@ -272,6 +276,20 @@ class Policy(nn.Module, ABC):
                 f"{values[where]}; the parameters or the observations have blown up: "
                 "lower the step size, or look at the observations"
             )
+
+
+def _tensor(name: str, value: Tensor | ArrayLike) -> Tensor:
+    """Return a tensor of real numbers, as it is if it is one."""
+    if not isinstance(value, Tensor):
+        given = check.as_array(name, value, "pass one row a step")
+        if given.dtype.kind not in "biuf":
+            raise TypeError(
+                f"{name} must hold real numbers: got dtype {given.dtype}; pass one row a step"
+            )
+        value = torch.as_tensor(np.require(given, requirements=["C", "W"]))
+    if value.is_complex():
+        raise TypeError(f"{name} must hold real numbers: got {value.dtype}; pass one row a step")
+    return value
 
 
 # --- the two policies -----------------------------------------------------------------------------
@@ -326,7 +344,7 @@ class SoftmaxPolicy(Policy):
 
     def log_prob(self, observations: Tensor | ArrayLike, actions: Tensor | ArrayLike) -> Tensor:
         """Return log pi(action | observation); the actions are integers from 0."""
-        given = torch.as_tensor(actions)
+        given = _tensor("actions", actions)
         if given.is_floating_point() or given.dtype == torch.bool:
             raise TypeError(f"actions must be integers: got {given.dtype}; pass what act returned")
         if given.numel() and not 0 <= int(given.min()) <= int(given.max()) < self.action_size:
@@ -336,8 +354,10 @@ class SoftmaxPolicy(Policy):
             )
         return super().log_prob(observations, given)
 
-    def noise(self, shape: tuple[int, ...], *, rng: np.random.Generator) -> FloatArray:
+    @check.arguments
+    def noise(self, shape: tuple[check.Natural, ...], *, rng: np.random.Generator) -> FloatArray:
         """Draw uniform numbers on [0, 1), one an action."""
+        check.room("shape", *shape, cure="draw parts")
         return rng.random(shape)
 
     def act(self, observations: Tensor | ArrayLike, noise: FloatArray) -> NDArray[np.int64]:
@@ -351,7 +371,7 @@ class SoftmaxPolicy(Policy):
             after += before
         # Comparing with u times the total spares the division; the last action needs no test,
         # so rounding cannot name an action that does not exist.
-        passed = noise * cumulated[-1] >= cumulated[:-1]
+        passed = _fitting(noise, cumulated[-1].shape) * cumulated[-1] >= cumulated[:-1]
         return np.asarray(passed.sum(axis=0, dtype=np.int64))
 
 
@@ -443,8 +463,10 @@ class GaussianPolicy(Policy):
         normal = Normal(mean, std, validate_args=False)
         return Independent(normal, 1, validate_args=False)
 
-    def noise(self, shape: tuple[int, ...], *, rng: np.random.Generator) -> FloatArray:
+    @check.arguments
+    def noise(self, shape: tuple[check.Natural, ...], *, rng: np.random.Generator) -> FloatArray:
         """Draw standard normal numbers, d an action."""
+        check.room("shape", *shape, self.action_size, cure="draw parts")
         return rng.standard_normal((*shape, self.action_size))
 
     def act(self, observations: Tensor | ArrayLike, noise: FloatArray) -> FloatArray:
@@ -457,10 +479,17 @@ class GaussianPolicy(Policy):
             log_std = self.std_network.evaluate(given)
         self._check_finite(mean, log_std)
         std = np.exp(np.clip(log_std, -self._limit, self._limit))
-        return np.asarray(mean + std * noise, dtype=np.float64)
+        return np.asarray(mean + std * _fitting(noise, mean.shape), dtype=np.float64)
+
+
+def _fitting(noise: Any, shape: tuple[int, ...]) -> FloatArray:
+    """Return noise that has this shape."""
+    fits = type(noise) is np.ndarray and noise.shape == shape and noise.dtype.kind == "f"
+    return noise if fits else check.array("noise", noise, shape, "pass what noise() draws")
 
 
 # --- the action space decides ---------------------------------------------------------------------
+@runtime_checkable
 class ActsOn(Protocol):
     """What a policy must know of a simulator; see `amgd.reinforce.simulators.Simulator`."""
 
@@ -470,9 +499,10 @@ class ActsOn(Protocol):
     action_size: int
 
 
+@check.arguments
 def policy_for(
     simulator: ActsOn,
-    hidden: Sequence[int],
+    hidden: Sequence[check.Count],
     *,
     rng: Generators,
     std: Literal["network", "free"] = "network",
@@ -496,6 +526,8 @@ def policy_for(
     >>> policy_for(make_simulator("CartPole-v0"), (8,), rng=np.random.default_rng(0)).sizes
     (4, 8, 2)
     """
+    cure = "make one with make_simulator"
+    check.instance("simulator", simulator, ActsOn, cure)  # type: ignore[type-abstract]
     sizes = (simulator.observation_size, *hidden, simulator.action_size)
     if simulator.action_kind == "discrete":
         return SoftmaxPolicy(sizes, rng=rng, dtype=dtype)

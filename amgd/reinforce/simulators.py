@@ -141,7 +141,7 @@ class Simulator(ABC):
 
     def start(self, initial: ArrayLike) -> Observations:
         """Start one episode from each row that `initial` draws, and return the observations."""
-        rows = np.asarray(initial)
+        rows = check.as_array("initial", initial, "pass what initial draws")
         self._check_rows(rows)
         self.episodes = np.arange(len(rows))
         self.elapsed = 0
@@ -186,7 +186,7 @@ class Simulator(ABC):
 
     def compact(self, keep: ArrayLike) -> None:
         """Keep the running episodes where the boolean mask `keep` is True; drop the others."""
-        mask = np.asarray(keep)
+        mask = check.as_array("keep", keep, "pass a boolean mask")
         if mask.dtype != bool or mask.shape != self.episodes.shape:
             raise ValueError(
                 f"keep must be a boolean mask of shape ({self.n_running},): got {mask.dtype} of "
@@ -212,6 +212,12 @@ class Simulator(ABC):
 
     def set_state(self, state: State) -> Observations:
         """Go on from `get_state`, to the last bit, and return the current observations."""
+        missing = set(self.get_state()) - set(check.instance("state", state, dict, "see get_state"))
+        if missing:
+            raise ValueError(
+                f"state must be one that get_state returned: got one without {sorted(missing)}; "
+                "save it with get_state"
+            )
         if state["name"] != self.name:
             raise ValueError(
                 f"the state is one of {state['name']}: got a simulator of {self.name}; "
@@ -248,7 +254,7 @@ class Simulator(ABC):
     def _check_rows(self, rows: NDArray[Any]) -> None: ...
 
     def _checked(self, actions: ArrayLike) -> NDArray[Any]:
-        given = np.asarray(actions)
+        given = check.as_array("actions", actions, "pass one for each running episode")
         discrete = self.action_kind == "discrete"
         shape = (self.n_running,) if discrete else (self.n_running, self.action_size)
         if given.shape != shape or given.dtype.kind not in ("iu" if discrete else "iuf"):
@@ -280,7 +286,9 @@ class Simulator(ABC):
 
 
 def _check_number(n: int) -> int:
-    return check.integer("n", n, 1, "a batch has at least one episode")
+    n = check.count("n", n, "a batch has at least one episode")
+    check.room("n", n, 128, cure="take fewer episodes at a time")  # numbers of a robot's state
+    return n
 
 
 # --- the two classic tasks ------------------------------------------------------------------------
@@ -748,7 +756,9 @@ class GymnasiumSimulator(Simulator):
 
     foreign = True
 
+    @check.arguments
     def __init__(self, name: str, **options: Any) -> None:
+        find(name)
         super().__init__()
         self.name = name
         self._options = options

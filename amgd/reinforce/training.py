@@ -236,10 +236,12 @@ class TrainingSpec:
         if self.momentum is not None:
             from_name(followed, 1.0, self.momentum)  # refuses what has no constant momentum
 
-    def stream(self, *key: int) -> np.random.Generator:
+    @check.arguments
+    def stream(self, *key: check.Natural) -> np.random.Generator:
         """Return the generator with this key, such as (run, purpose, k)."""
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
 
+    @check.arguments
     def make_optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
         """Return the optimizer of one run."""
         chosen = self.optimizer
@@ -272,9 +274,15 @@ def _integers(name: str, values: Any, least: int, cure: str) -> tuple[int, ...]:
     return tuple(check.integer(f"an entry of {name}", value, least, cure) for value in values)
 
 
+def _how_many(runs: Any) -> int:
+    number = check.count("runs", runs, "pass how many, or their numbers")
+    check.room("runs", number, 1000, cure="take fewer at a time")  # numbers of a policy, at least
+    return number
+
+
 def _run_numbers(runs: Any) -> tuple[int, ...]:
     if not isinstance(runs, list | tuple):
-        return tuple(range(check.integer("runs", runs, 1, "pass how many, or their numbers")))
+        return tuple(range(_how_many(runs)))
     numbers = _integers("runs", runs, 0, "pass how many, or their numbers")
     if not numbers or len(set(numbers)) < len(numbers):
         raise ValueError(
@@ -370,16 +378,12 @@ class Trainer:
     (1, False)
     """
 
+    @check.arguments
     def __init__(self, spec: TrainingSpec, *, simulator: Simulator | None = None) -> None:
-        self.spec = check.instance("spec", spec, TrainingSpec, "make one with TrainingSpec(...)")
+        self.spec = spec
         if simulator is None:
             simulator = make_simulator(spec.environment, threads=spec.threads, **spec.options)
             _check_once(simulator, spec.options)
-        elif not isinstance(simulator, Simulator):
-            raise TypeError(
-                f"simulator must be a Simulator: got {type(simulator).__name__}; "
-                "make one with make_simulator, or leave it out"
-            )
         self.simulator = simulator
         if simulator.name != spec.environment:
             raise ValueError(
@@ -627,6 +631,7 @@ class Trainer:
             }
         )
 
+    @check.arguments
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from `state_dict` of a trainer with the same spec, bit for bit.
 
@@ -637,6 +642,7 @@ class Trainer:
             trainer is then unchanged. The number of threads may differ, and that of iterations
             if the saved training has not come to its end.
         """
+        _check_state(state)
         if tuple(state["runs"]) != self.runs or len(state["baselines"]) != len(self._baselines):
             raise ValueError(
                 f"the state must be one of runs {self.runs} with {len(self._baselines)} baselines: "
@@ -672,6 +678,7 @@ class Trainer:
         }
 
 
+@check.arguments
 def train(spec: TrainingSpec, *, simulator: Simulator | None = None) -> TrainingResult:
     """Run REINFORCE as the spec says.
 
@@ -712,6 +719,7 @@ def train(spec: TrainingSpec, *, simulator: Simulator | None = None) -> Training
 
 
 # --- states, run by run ---------------------------------------------------------------------------
+@check.arguments
 def split_state(state: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the state of each run, as a trainer with this run alone saves it.
 
@@ -733,6 +741,7 @@ def split_state(state: dict[str, Any]) -> list[dict[str, Any]]:
     >>> [state["runs"] for state in states], join_states(states[1:])["runs"]
     ([[0], [1], [2]], [1, 2])
     """
+    _check_state(state)
     lists = {name: items for name, items in state.items() if name != "k"}
     return [
         {"k": state["k"]} | {name: items[i : i + 1] for name, items in lists.items()}
@@ -740,6 +749,7 @@ def split_state(state: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+@check.arguments
 def join_states(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the state of a trainer that has all these runs: `split_state` undone.
 
@@ -753,6 +763,8 @@ def join_states(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
     ValueError
         If there is none, or some are further than others.
     """
+    for state in states:
+        _check_state(state)
     if len(rows := {state["k"] for state in states}) != 1:
         raise ValueError(
             f"states must be equally far, at least one: got {len(states)} with "
@@ -761,6 +773,17 @@ def join_states(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
     shared = [name for name in states[0] if all(name in state for state in states) and name != "k"]
     lists = {name: [state[name] for state in states] for name in shared}
     return {"k": states[0]["k"]} | {name: list(chain(*parts)) for name, parts in lists.items()}
+
+
+def _check_state(state: dict[str, Any]) -> None:
+    missing = {"k", "runs", "policies", "optimizers", "baselines", "columns", "seconds"} - set(
+        state
+    )
+    if missing:
+        raise ValueError(
+            f"the state must be one of a trainer: got one without {missing}; save it with "
+            "Trainer.state_dict"
+        )
 
 
 # --- small parts ----------------------------------------------------------------------------------

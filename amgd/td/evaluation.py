@@ -268,9 +268,11 @@ class TDProblem:
         >>> problem.sample_episodes(1, rng=np.random.default_rng(0))
         array([[[0, 1, 0, 1]]])
         """
-        episodes = check.integer("episodes", episodes, 1, "draw at least one episode")
-        replicates = check.integer("replicates", replicates, 1, "run at least one replicate")
+        episodes = check.count("episodes", episodes, "draw at least one episode")
+        replicates = check.count("replicates", replicates, "run at least one replicate")
         length = self.check_length(length)
+        sizes = (length + 1, episodes, replicates)
+        check.room("length, episodes and replicates", *sizes, cure="draw fewer at a time")
         paths = self.chain.sample(
             length + 1, rng=rng, replicates=episodes * replicates, initial=self.start
         )
@@ -461,7 +463,7 @@ class TDProblem:
                 "length is missing: got None (expected the steps of an episode); episodes and "
                 'law="episode" need it, here or for TDProblem'
             )
-        return check.integer("length", length, 1, "an episode has at least one step")
+        return check.count("length", length, "an episode has at least one step")
 
     def _points(self, theta: ArrayLike) -> FloatArray:
         return check.points("theta", theta, self.dim, "pass the weights of the features")
@@ -506,7 +508,8 @@ class TDDescent(Problem):
     Made by `TDProblem.as_problem`.
     """
 
-    def __init__(self, td: TDProblem, radius: float) -> None:
+    @check.arguments
+    def __init__(self, td: TDProblem, radius: check.Positive) -> None:
         if not td.is_gradient:
             raise ValueError(
                 f"A is not symmetric: its asymmetry is {td.asymmetry:.3g} (expected 0), so TD does "
@@ -520,7 +523,7 @@ class TDDescent(Problem):
             )
         if np.linalg.norm(td.theta_star) > radius:
             raise ValueError(
-                f"theta* is outside the ball: its norm is {np.linalg.norm(td.theta_star):.6g} "
+                f"theta* is outside the ball: got norm {np.linalg.norm(td.theta_star):.6g} "
                 f"(expected at most the radius {radius:g}); enlarge the radius"
             )
         left, arrived = td.pairs
@@ -610,7 +613,7 @@ def _distinct(numbers: IntArray, top: int) -> IntArray:
 def _mask(states: ArrayLike, n_states: int) -> NDArray[np.bool_]:
     """Return a mask of the listed states."""
     mask = np.zeros(n_states, dtype=bool)
-    listed = np.asarray(states)
+    listed = check.as_array("terminal", states, "list states")
     if listed.size == 0:
         return mask
     if listed.ndim != 1:

@@ -70,9 +70,10 @@ def fourier_features(
     >>> fourier_features(10, "order", order=3).shape
     (100, 16)
     """
-    n = check.integer("n", n, 2, "a grid needs a start and a goal")
+    n = check.count("n", n, "a grid needs a start and a goal", 2)
     kind = check.choice("kind", kind, ("three", "order"))
-    order = check.integer("order", order, 0, "order is the largest frequency")
+    order = check.count("order", order, "order is the largest frequency", 0)
+    check.room("n and order", n, n, (order + 1) ** 2, cure="take a smaller grid or order")
     coordinates = check.choice("coordinates", coordinates, ("midpoint", "unit"))
     product = check.boolean("product", product, "True multiplies the cosines of x and y")
     cell = np.arange(n)

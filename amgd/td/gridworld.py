@@ -89,7 +89,8 @@ class GridWorld:
         reward: str = "step",
         policy: ArrayLike | None = None,
     ) -> None:
-        self.n = check.integer("n", n, 2, "a grid needs a start and a goal")
+        self.n = check.count("n", n, "a grid needs a start and a goal", 2)
+        check.room("n", self.n**2, 4 * len(ACTIONS), cure="take a smaller grid")
         self.goal = check.choice("goal", goal, GOALS)
         self.reward_kind = check.choice("reward", reward, REWARDS)
         self.n_states = self.n * self.n
@@ -331,8 +332,9 @@ class GridWorldEnv(gym.Env[Any, Any]):
         self.render_mode = render_mode
         self.state: int | None = None
 
+    @check.arguments
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self, *, seed: check.Natural | None = None, options: dict[str, Any] | None = None
     ) -> tuple[int, dict[str, Any]]:
         """Put the agent at the start, or at ``options["state"]``."""
         super().reset(seed=seed)

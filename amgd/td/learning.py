@@ -202,6 +202,7 @@ def td0_accelerated(
     return _run("td0_accelerated", problem, states, sequences, theta0, options)
 
 
+@check.arguments
 def neu_area(problem: TDProblem, run: TDRun) -> FloatArray:
     """Return the mean of the exact NEU over the records after the first, shape (replicates,).
 
@@ -287,7 +288,7 @@ def expected_run(
     (array([1.    , 0.5   , 0.375]), array([0.  , 0.5 , 0.75]))
     """
     check.instance("problem", problem, TDProblem, "make one with TDProblem.from_gridworld")
-    episodes = check.integer("episodes", episodes, 1, "learn from at least one episode")
+    episodes = check.count("episodes", episodes, "learn from at least one episode")
     if isinstance(step, StepSizes) and step.algorithm == "convex":
         method, sequences = "td0_accelerated", _Sequences(step.eta, step)
     else:

@@ -88,6 +88,7 @@ def kappa_trace(trace: float, *, discount: float, low: float = 0.0, high: float 
     return (1 - gamma * a) * (1 - r * b) / ((1 - gamma * b) * (1 - r * a))
 
 
+@check.arguments
 def trace_system(problem: TDProblem, trace: float) -> tuple[FloatArray, FloatArray]:
     """Return the mean field of TD(lambda), exactly (Proposition ``prop-14-trace``).
 
@@ -125,6 +126,8 @@ def trace_system(problem: TDProblem, trace: float) -> tuple[FloatArray, FloatArr
     return left.T @ (problem.features - problem.discount * P @ problem.features), left.T @ expected
 
 
+@check.arguments
+@np.errstate(over="ignore", invalid="ignore")  # seen and reported
 def td_trace(
     problem: TDProblem,
     states: ArrayLike,
@@ -226,6 +229,7 @@ def td_trace(
     return TraceRun(wanted, thetas, xs)
 
 
+@check.arguments
 def lstd(
     problem: TDProblem, states: ArrayLike, *, trace: float = 0.0, ridge: float = 1e-6
 ) -> FloatArray:
