@@ -73,6 +73,43 @@ def test_only_plain_markdown(path: Path) -> None:
     assert macros == []
 
 
+# TeX that KaTeX, with which VS Code draws, knows as MathJax does.
+TEX = """
+Big Bigl Bigr Delta Gamma Im Lambda Omega Phi Pi Psi Re Rightarrow Sigma Theta Vert Xi alpha
+approx arg asymp bar begin beta big bigl bigr binom cap cdot cdots chi circ cos cup delta det
+dfrac displaystyle dot dots ell emptyset end epsilon equiv eta exists exp forall frac gamma ge geq
+gg hat iff implies in inf infty int kappa lVert lambda langle lceil ldots le left leftarrow leq
+lesssim lfloor lim liminf limsup ll ln log lvert mapsto mathbb mathbf mathcal mathrm mathsf max
+mid middle min mp mu nabla ne neq notin nu odot omega operatorname oplus otimes overbrace overline
+partial phi pi pm preceq prime prod propto psi qquad quad rVert rangle rceil rfloor rho right
+rightarrow rvert setminus sigma sim sin sqrt subset subseteq succeq sum sup tag tan tanh tau text
+textstyle tfrac theta tilde times to top underbrace underline varepsilon varphi varrho vec widehat
+xi zeta
+"""
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda p: p.stem)
+def test_every_viewer_draws_the_formulas(path: Path) -> None:
+    """No macro, label or reference of TeX; a command that is new here is first tried in KaTeX."""
+    prose = re.sub(r"^(> ?)*```.*?^(> ?)*```$", "", markdown(path), flags=re.M | re.S)
+    formulas = re.findall(r"\$\$.*?\$\$|(?<![\\$])\$[^$]+\$", re.sub(r"`[^`\n]*`", "", prose))
+    assert len(formulas) > 20
+    assert set(re.findall(r"\\([A-Za-z]+)", " ".join(formulas))) - set(TEX.split()) == set()
+    environments = set(re.findall(r"\\begin\{(.*?)\}", " ".join(formulas)))
+    assert environments <= {"aligned", "align*", "pmatrix"}
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda p: p.stem)
+def test_folds_and_anchors_are_all_the_html(path: Path) -> None:
+    """No class or style of one viewer."""
+    tags = re.findall(r"</?[a-z][^<>]*>", without_code_and_formulas(markdown(path)))
+    assert tags
+    folds = {"<details>", "</details>", "<summary>", "</summary>", "<b>", "</b>", "<br>", "</a>"}
+    assert [
+        tag for tag in tags if tag not in folds and not re.fullmatch(r'<a id="[\w-]+">', tag)
+    ] == []
+
+
 @pytest.mark.parametrize("path", PATHS, ids=lambda p: p.stem)
 def test_links_arrive(path: Path) -> None:
     """At an anchor, at a cell of another notebook, or at a file of the repository."""
