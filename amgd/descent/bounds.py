@@ -53,11 +53,13 @@ __all__ = [
     "constants",
     "corollary1",
     "corollary1_printed",
+    "dual_averaging",
     "lemma1",
     "lemma1_printed",
     "lemma2_excess",
     "lemma_lag",
     "lemma_poisson",
+    "mirror",
     "proposition_a",
     "proposition_b",
     "proposition_c",
@@ -98,6 +100,7 @@ _CONSTANTS = {
     "initial_gap": "pass the mean of f(x_0) - f*",
     "f_x_bar0": "pass a value of f",
     "r0": "pass the distance of x_0 from the minimiser",
+    "V0": "pass the divergence of the minimiser from x_0",
     "beta": "leave it out for 1/sqrt(K)",
     "gamma": "pass the accuracy that defines tau(gamma)",
     "c": "leave it out for the best one",
@@ -1011,7 +1014,7 @@ def theorem2_printed(k: ArrayLike, *, L: float, M: float, f_x_bar0: float, D: fl
     )
 
 
-def _middle_term(noise: FloatArray, B: float, sigma: float, c: Any, L: float) -> FloatArray:
+def _middle_term(noise: FloatArray, B: Any, sigma: float, c: Any, L: float) -> FloatArray:
     """c B^2 + noise / (3 c), at the best c = sqrt(noise / 3) / B when c is None."""
     if c is None:
         if L == 0 and not np.all(noise > 0):
@@ -1440,3 +1443,121 @@ def proposition_c(
         initial, scale = (3 * mu * r0**2 + 12 * clipping) / ((n + 1) * (n + 2)), 1.5
     noise = 8 * sigma**2 / mu + 16 * T * (sigma * M / mu + 2 * sigma * B + 2 * ell * B**2)
     return _result(initial + scale * noise / (n + 1))
+
+
+def mirror(
+    K: ArrayLike,
+    *,
+    L: float,
+    M: float,
+    V0: float,
+    B: float,
+    sigma: float,
+    ell: float,
+    T: float,
+    c: float | None = None,
+) -> Any:
+    """Mirror step with known horizon: E f(x_bar_K) - f* for gamma_k = k / (4 L + c (K + 1) K^.5).
+
+    Formula::
+
+        8 L V0 / (K (K + 1)) + [2 c V0 + (2 sigma^2 + 4 sigma M T) / (3 c)] / sqrt K
+        + 8 T (sigma B + 2 ell B^2) / (K + 1)
+
+    Book: :prf:ref:`thm-14-mirror`.
+
+    Parameters
+    ----------
+    K : int or int array
+        Number of steps, K >= 1.
+    L, M, sigma, ell : float
+        As in :func:`theorem2`, in the norm of the step and its dual. For the entropy step on the
+        simplex: the largest entries of gradients and noise, and L the largest entry of the Hessian.
+    V0 : float
+        Divergence of the minimiser from the start, positive; log n is enough from the middle of
+        the simplex.
+    B : float
+        Diameter of the set, positive; 2 for the simplex.
+    T : float
+        ``MarkovChain.poisson_mixing_centred``, or anything larger.
+    c : float, optional
+        The constant of the steps. By default the best for every K.
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> round(mirror(99, L=1.0, M=1.0, V0=0.7, B=2.0, sigma=0.0, ell=0.0, T=0.0), 6)
+    0.000566
+    """
+    return _divergence_bound(_counts("K", K), L, M, V0, B, sigma, ell, T, c, (2.0, 4.0), 0.0)
+
+
+def dual_averaging(
+    k: ArrayLike,
+    *,
+    L: float,
+    M: float,
+    V0: float,
+    B: float,
+    sigma: float,
+    ell: float,
+    T: float,
+    c: float | None = None,
+) -> Any:
+    """Dual averaging: E f(x_bar_k) - f* for A_k = 4 L + c (k + 1)^1.5, at every k.
+
+    Formula::
+
+        8 L V0 / (k (k + 1))
+        + [2 sqrt(1 + 1/k) c V0 + (4 sigma^2 + 14 sigma M T) / (3 c)] / sqrt k
+        + 8 T (sigma B + 2 ell B^2) / (k + 1)
+
+    Book: :prf:ref:`thm-14-dual`.
+
+    Parameters
+    ----------
+    k : int or int array
+        Iteration, k >= 1.
+    L, M, V0, B, sigma, ell, T, c
+        As for :func:`mirror`.
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> round(dual_averaging(99, L=1.0, M=1.0, V0=0.7, B=2.0, sigma=0.0, ell=0.0, T=0.0), 6)
+    0.000566
+    """
+    return _divergence_bound(_counts("k", k), L, M, V0, B, sigma, ell, T, c, (4.0, 14.0), 1.0)
+
+
+def _divergence_bound(
+    k: IntArray,
+    L: Any,
+    M: Any,
+    V0: Any,
+    B: Any,
+    sigma: Any,
+    ell: Any,
+    T: Any,
+    c: Any,
+    weights: tuple[float, float],
+    delay: float,
+) -> Any:
+    """The two bounds with a divergence; `delay` is 1 where A_k runs ahead of the step."""
+    L, M, T = _positive("L", L), _positive("M", M), _nonnegative("T", T)
+    V0, B = _positive("V0", V0), _positive("B", B)
+    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
+    n = k.astype(np.float64)
+    noise = np.asarray(weights[0] * sigma**2 + weights[1] * sigma * M * T)
+    reach = np.sqrt(2 * V0 * np.sqrt(1 + delay / n))
+    return _result(
+        8 * L * V0 / (n * (n + 1))
+        + _middle_term(noise, reach, sigma, c, L) / np.sqrt(n)
+        + 8 * T * (sigma * B + 2 * ell * B**2) / (n + 1)
+    )

@@ -20,6 +20,7 @@ CHAIN = two_state(0.1, 0.2)
 GAP = {"L": 0.25, "M": 2.0, "initial_gap": 1.0}
 CONVEX = {"L": 2.0, "r0": 1.0, "B": 3.0, "sigma": 0.5, "M": 4.0, "ell": 0.1}
 STRONG = {"mu": 0.5} | CONVEX
+DIVERGENCE = {"L": 2.0, "V0": 1.0, "B": 2.0, "sigma": 0.5, "M": 4.0, "ell": 0.1, "T": 3.0}
 MIXING = {"B": 3.0, "sigma": 0.5, "M": 4.0, "ell": 0.1}
 
 # name -> (function of k alone, its keyword constants)
@@ -45,13 +46,15 @@ CASES = {
     "theorem3": (bounds.theorem3, STRONG | {"T": 3.0}),
     "theorem3_lag": (bounds.theorem3_lag, STRONG | {"chain": CHAIN}),
     "proposition_c": (bounds.proposition_c, STRONG | {"T": 3.0}),
+    "mirror": (bounds.mirror, DIVERGENCE),
+    "dual_averaging": (bounds.dual_averaging, DIVERGENCE),
 }
 PAIRS = {
     "lemma1": (bounds.lemma1, {"steps": theorem1(0.1), "L": 1.0, "M": 2.0, "chain": CHAIN}),
     "lemma1_printed": (bounds.lemma1_printed, {"steps": theorem1(0.1), "L": 1.0, "M": 2.0}),
     "lemma_lag": (bounds.lemma_lag, MIXING | {"steps": theorem3(0.5, 2.0), "chain": CHAIN}),
 }
-POSITIVE = {"L", "M", "B", "D", "mu", "beta"}
+POSITIVE = {"L", "M", "B", "D", "mu", "beta", "V0"}
 NONNEGATIVE = {"sigma", "ell", "T", "C", "initial_gap", "r0", "c"}
 
 

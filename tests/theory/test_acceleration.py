@@ -4,8 +4,10 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from enumeration import depth, random_chain
+from test_irreducible import periodic_chain
 
-from amgd.descent import steps
+from amgd.descent import bounds, steps
 from amgd.descent.exact import exact_average, exact_convex, lower_accelerated, lower_sgd
 from amgd.markov import MarkovChain, cyclic, reshuffled
 from amgd.td import TDProblem, kappa_trace, trace_system
@@ -317,3 +319,74 @@ def test_traces_and_the_noise():
             price = square / field**2 * (1 - gamma * p[i]) ** 2
             assert price == pytest.approx((1 - (r * p[i]) ** 2) / (1 - r * r), rel=1e-6)
             assert 1 - 1e-6 <= price <= 1 / (1 - r * r) + 1e-6
+
+
+def entropy_levels(step, P, xi0, n_steps, G, n):
+    """Means over all paths: yields k, the laws of the paths and x_bar on them."""
+    law, xi, x = np.ones(1), np.array([xi0]), np.full((1, n), 1 / n)
+    x_bar, S = x.copy(), 0 * x
+    for k in range(1, n_steps + 1):
+        parent, after = np.nonzero(P[xi])
+        law, xi = law[parent] * P[xi[parent], after], after
+        x, x_bar, S = x[parent], x_bar[parent], S[parent]
+        alpha = 2 / (k + 1)
+        y = (1 - alpha) * x_bar + alpha * x
+        g = G(y, xi)
+        S = S + k * g
+        logs = step(k, np.log(x), g, S)
+        new = np.exp(logs - logs.max(axis=1, keepdims=True))
+        new /= new.sum(axis=1, keepdims=True)
+        yield k, law, np.abs(new - x).sum(axis=1).max(), (1 - alpha) * x_bar + alpha * new
+        x, x_bar = new, (1 - alpha) * x_bar + alpha * new
+
+
+def entropy_instance(rng):
+    """A convex quadratic on the simplex, affine noise, and its constants in the largest entry."""
+    chain = periodic_chain(rng) if rng.random() < 0.5 else random_chain(rng)[1]
+    n, states, pi = int(rng.integers(2, 5)), chain.n_states, chain.stationary
+    half = rng.normal(size=(n, n)) * 10 ** rng.uniform(-1, 1)
+    A, b = half @ half.T / n, rng.normal(size=n)
+    N, e = rng.normal(size=(states, n, n)), rng.normal(size=(states, n))
+    N, e = (v - np.tensordot(pi, v, 1) for v in (N * rng.choice([0, 1]), e))
+
+    def G(y, xi):
+        return y @ A + b + np.einsum("pij,pj->pi", N[xi], y) + e[xi]
+
+    corners = np.eye(n)
+    noise = np.abs(N @ corners + e[:, :, None])
+    known = {"sigma": noise.max(), "M": np.abs(A + b[:, None] + N + e[:, :, None]).max()}
+    known |= {"L": np.abs(A).max(), "ell": np.abs(N).max(), "B": 2.0, "V0": np.log(n)}
+    known |= {"T": chain.poisson_mixing_centred}
+    inner = [rng.dirichlet(np.full(n, a), 200) for a in (1.0, 0.2)]
+    points = np.vstack([corners, *inner])
+    best = (0.5 * np.einsum("pi,ij,pj->p", points, A, points) + points @ b).min()
+    return chain, n, G, lambda x: 0.5 * np.einsum("pi,ij,pj->p", x, A, x) + x @ b - best, known
+
+
+@pytest.mark.theorem("thm-14-mirror")
+@pytest.mark.theorem("thm-14-dual")
+@pytest.mark.parametrize("kind", ["mirror", "dual_averaging"])
+def test_entropy_steps_on_the_simplex(kind, record):
+    rng = np.random.default_rng([146, len(kind)])
+    worst = 0.0
+    for _ in range(60):
+        chain, n, G, gap, known = entropy_instance(rng)
+        K = min(depth(chain, 300), int(rng.integers(1, 9)))
+        c = 10 ** rng.uniform(-2, 2) * (known["sigma"] + 0.1)
+        if kind == "mirror":
+            A = 4 * known["L"] + c * (K + 1) * K**0.5
+            step = lambda k, logs, g, S, A=A: logs - k / A * g  # noqa: E731
+        else:
+            rate = lambda k, c=c, L=known["L"]: 4 * L + c * (k + 1) ** 1.5  # noqa: E731
+            step = lambda k, logs, g, S, rate=rate: -S / rate(k)  # noqa: E731
+        for k, law, move, x_bar in entropy_levels(
+            step, chain.transition, int(rng.integers(chain.n_states)), K, G, n
+        ):
+            reach = k / A if kind == "mirror" else 1.75 * k / rate(k - 1)
+            assert move <= reach * known["M"] * (1 + 1e-9) + 1e-12
+            if kind == "dual_averaging" or k == K:
+                bound = getattr(bounds, kind)(k, c=c, **known)
+                measured = law @ gap(x_bar)
+                assert measured <= bound * (1 + 1e-12)
+                worst = max(worst, measured / bound)
+    record(f"entropy step, {kind}", worst)
