@@ -332,6 +332,16 @@ CALLS = {
     "markov.MarkovChain.tv_distance": called(CHAIN.tv_distance, k=2),
     "markov.MarkovChain.mixing_time": called(CHAIN.mixing_time, delta=0.1),
     "markov.MarkovChain.sample": called(CHAIN.sample, length=3, **RNG, replicates=2, initial=0),
+    **{
+        f"descent.bounds.{name}": {
+            k: 3,
+            **{other: value for other, value in PLACES.items() if other != "r0"},
+            "V0": 1.0,
+            "T": 2.0,
+            "c": 1.0,
+        }
+        for name, k in (("dual_averaging", "k"), ("mirror", "K"))
+    },
     "descent.exact.exact_average": {
         "curvatures": [1.0, 0.5],
         "beta": [0.1, 0.2],
