@@ -706,6 +706,13 @@ def test_a_check_takes_the_same_actions_each_time(write):
 
 
 # --- a run after the check ------------------------------------------------------------------------
+@pytest.fixture
+def after_the_check(monkeypatch):
+    """A trainer that has checked the environment of this name before, when it had no fault."""
+    monkeypatch.setattr("amgd.reinforce.training._check_once", lambda *_: None)
+
+
+@pytest.mark.usefixtures("after_the_check")
 @pytest.mark.parametrize(
     ("body", "words"),
     [
@@ -745,6 +752,7 @@ def test_a_fault_in_a_run_is_told_too(write, body, words):
         train(spec)
 
 
+@pytest.mark.usefixtures("after_the_check")
 def test_numbers_that_blow_up_are_a_run_that_diverges(write):
     write(source(step("if self.t == 5: raise FloatingPointError('blown up')")))
     spec = TrainingSpec(environment=NAME, hidden=(4,), iterations=2, batch=3, optimizer="sgd")
