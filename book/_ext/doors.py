@@ -95,20 +95,41 @@ def panels(drawing: Path) -> list[tuple[float, float, float, float]]:
     if not all(map(frame, axes)):  # pictures without axes
         return []
     boxes = [box for box in map(extent, axes) if box[2] - box[0] > BAR]
+    if not boxes:
+        return []
     rows: list[list[tuple[float, float, float, float]]] = []
     for box in sorted(boxes, key=lambda b: (round(b[1] / 20), b[0])):
         if rows and box[1] < rows[-1][0][3] - 1 and box[3] > rows[-1][0][1] + 1:
             rows[-1].append(box)
         else:
             rows.append([box])
-    views = []
-    tops = [0.0] + [(a[0][3] + b[0][1]) / 2 for a, b in pairwise(rows)] + [height]
+    above, below = legend(root, rows, height)
+    views = [(0.0, 0.0, width, above)] if above else []
+    tops = [above] + [(a[0][3] + b[0][1]) / 2 for a, b in pairwise(rows)] + [below]
     for row, top, bottom in zip(rows, tops, tops[1:], strict=False):
         cuts = [0.0] + [box[0] - GAP for box in row[1:]] + [width]
         if any(b[0] < a[2] for a, b in pairwise(row)):
             return []
         views += [(x, top, end - x, bottom - top) for x, end in pairwise(cuts)]
+    if below < height:
+        views.append((0.0, below, width, height - below))
     return views if any(len(row) > 1 for row in rows) else []
+
+
+def legend(root: ElementTree.Element, rows: list[Any], height: float) -> tuple[float, float]:
+    """Where a legend of all panels ends above them, and where one below them starts."""
+    above, below = 0.0, height
+    for group in root.findall(f"{SVG}g/{SVG}g"):
+        if group.get("id", "").startswith("legend"):
+            moves = [word.get("transform", "") for word in group.iter(f"{SVG}g")]
+            heights = [
+                float(m[1]) for t in moves if (m := re.match(r"translate\(\S+ ([\d.]+)\)", t))
+            ]
+            if heights and max(heights) < rows[0][0][1]:
+                above = max(heights) + GAP
+            elif heights and min(heights) > rows[-1][0][3]:
+                below = min(heights) - 3 * GAP
+    return above, below
 
 
 def frame(group: ElementTree.Element) -> str:

@@ -1,7 +1,9 @@
 """axe-core on every page, light and dark, on a phone and a desk; formulas, figures, heads."""
 
+import importlib
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from conftest import PAGES
@@ -125,3 +127,23 @@ def test_panels_are_readable_on_a_phone(opened) -> None:
         )
         for (_, _, points, _), box in zip(views, boxes, strict=True):
             assert 8.3 * box["width"] / points > 6.5, "letters of 8.3 points, in pixels"
+
+
+def test_a_legend_of_all_panels_is_in_one_view(html: Path, monkeypatch) -> None:
+    """Stacked panels have the whole legend in a view of its own."""
+    monkeypatch.syspath_prepend(html.parents[1] / "book" / "_ext")
+    doors = importlib.import_module("doors")
+    seen = 0
+    for drawing in (html / "_images").glob("*.svg"):
+        views = doors.panels(drawing)
+        for group in ElementTree.parse(drawing).getroot().findall(f"{doors.SVG}g/{doors.SVG}g"):
+            if not views or not group.get("id", "").startswith("legend"):
+                continue
+            moves = [word.get("transform", "") for word in group.iter(f"{doors.SVG}g")]
+            words = [m for t in moves if (m := re.match(r"translate\((\S+) (\S+)\)", t))]
+            seen += 1
+            assert any(
+                all(x <= float(m[1]) <= x + w and y <= float(m[2]) <= y + h for m in words)
+                for x, y, w, h in views
+            ), drawing.name
+    assert seen > 0
