@@ -626,7 +626,7 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         check_manifest(manifest)
     except FileNotFoundError:
         raise RecordError(
-            f"no record in the path {path}: got no {MANIFEST} (expected one); `amgd run` makes it"
+            f"no record in {path}: got no {MANIFEST} in this path; `amgd run` makes it"
         ) from None
     except (ValueError, RecursionError) as error:
         raise RecordError(f"{file} is torn or edited: {error}; restore it from git") from error

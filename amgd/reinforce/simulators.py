@@ -212,23 +212,25 @@ class Simulator(ABC):
 
     def set_state(self, state: State) -> Observations:
         """Go on from `get_state`, to the last bit, and return the current observations."""
-        missing = set(self.get_state()) - set(check.instance("state", state, dict, "see get_state"))
-        if missing:
+        check.instance("state", state, dict, "see get_state")
+        try:
+            name, elapsed = state["name"], state["elapsed"]
+            episodes, over, observations = (
+                state[key].copy() for key in ("episodes", "over", "observations")
+            )
+            if name != self.name:
+                raise ValueError(
+                    f"the state is one of {name}: got a simulator of {self.name}; "
+                    "make the simulator that the state was saved from"
+                )
+            self._set_state(state)
+        except KeyError as missing:
             raise ValueError(
-                f"state must be one that get_state returned: got one without {sorted(missing)}; "
+                f"state must be one that get_state returned: got one without {missing}; "
                 "save it with get_state"
-            )
-        if state["name"] != self.name:
-            raise ValueError(
-                f"the state is one of {state['name']}: got a simulator of {self.name}; "
-                "make the simulator that the state was saved from"
-            )
-        self._set_state(state)
-        self.episodes = state["episodes"].copy()
-        self.elapsed = state["elapsed"]
-        self.terms = {}
-        self._over = state["over"].copy()
-        self._observations = state["observations"].copy()
+            ) from None
+        self.episodes, self.elapsed, self._over = episodes, elapsed, over
+        self._observations, self.terms = observations, {}
         return self._observations
 
     def close(self) -> None:  # noqa: B027
