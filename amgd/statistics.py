@@ -469,7 +469,7 @@ def _sign_flip(
 
 @check.arguments
 def judge(
-    pairs: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    pairs: Mapping[Any, tuple[ArrayLike, ArrayLike]],
     *,
     better: str,
     quantity: str,
@@ -487,9 +487,9 @@ def judge(
 
     Parameters
     ----------
-    pairs : mapping of str to (first, second)
-        The family. Both are array_like of shape (n,), one number for each shared seed in the same
-        order; n may be 0 or 1 and may differ between the comparisons. The words speak of first.
+    pairs : mapping to (first, second)
+        The family, by names (any keys). Both are array_like of shape (n,), one number for each
+        shared seed in the same order; n may be 0 or 1 and may differ between the comparisons. The words speak of first.
     better : {"larger", "smaller"}
         Which direction is better.
     quantity : str

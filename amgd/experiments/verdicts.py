@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class Comparison(Verdict):
 
 @check.arguments
 def compare_runs(
-    family: Mapping[str, tuple[Runs, Runs]],
+    family: Mapping[Any, tuple[Runs, Runs]],
     *,
     better: str,
     quantity: str = AREA,
@@ -80,8 +80,8 @@ def compare_runs(
 
     Parameters
     ----------
-    family : mapping of str to (Runs, Runs)
-        What is compared with what, by the name of the comparison.
+    family : mapping to (Runs, Runs)
+        What is compared with what, by the name of the comparison (any key).
     better : {"larger", "smaller"}
         Which direction is better.
     quantity : str
@@ -145,7 +145,7 @@ def _ratio(first: np.ndarray, second: np.ndarray) -> float:
 
 
 @check.arguments
-def family_text(found: Mapping[str, Comparison]) -> str:
+def family_text(found: Mapping[Any, Comparison]) -> str:
     """Say what a family of verdicts speaks of and what it could have found, for beside its table.
 
     Examples
