@@ -489,7 +489,8 @@ def judge(
     ----------
     pairs : mapping to (first, second)
         The family, by names (any keys). Both are array_like of shape (n,), one number for each
-        shared seed in the same order; n may be 0 or 1 and may differ between the comparisons. The words speak of first.
+        shared seed in the same order; n may be 0 or 1 and may differ between the comparisons.
+        The words speak of first.
     better : {"larger", "smaller"}
         Which direction is better.
     quantity : str
