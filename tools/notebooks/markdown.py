@@ -268,9 +268,15 @@ class Chapter:
         """
         title, *body = node.children
         assert isinstance(title, nodes.Element)
-        number = self.number(node, node["countertype"])
-        head = f"**{node['realtype'].title()} {number}** {self.inline(title).strip()}".rstrip()
-        for block in self.box(node, f"{self.anchors(node)}{head}", body):
+        name = f"{node['realtype'].title()} {self.number(node, node['countertype'])}"
+        if "dropdown" in node["classes"]:
+            folded = fold(
+                f"{name} {title.astext().strip()}", self.inside(nodes.container("", *body))
+            )
+            yield Block(f"{self.anchors(node)}\n\n{folded}".lstrip(), opens=True)
+            return
+        head = f"{self.anchors(node)}**{name}** {self.inline(title).strip()}".rstrip()
+        for block in self.box(node, head, body):
             yield Block(block.text, opens=True)
 
     def block_proof_node(self, node: nodes.Element) -> Iterator[Block]:
