@@ -273,7 +273,8 @@ def test_a_printed_chapter(opened, tmp_path: Path) -> None:
     with opened(CHAPTER, 1280) as page:
         page.pdf(path=tmp_path / "chapter.pdf", prefer_css_page_size=True)
         answers = page.evaluate(
-            """() => [...document.querySelectorAll('article .toggle-hidden p:not(.admonition-title), '
+            """() => [...document.querySelectorAll(
+                   'article .toggle-hidden p:not(.admonition-title), '
                  + 'article details:not([open]) > :not(summary) p')]
                .map(p => [...p.childNodes].filter(n => n.nodeType === 3).map(n => n.data))
                .flat().filter(text => text.trim().length > 40)"""
