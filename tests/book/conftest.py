@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tools.book_pdf import BROWSERS
+
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "_build" / "html"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PAGES = sorted(
     p.relative_to(HTML).as_posix()
     for folder in ("book", "notebooks")
