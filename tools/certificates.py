@@ -6,7 +6,7 @@ set. The weights are closed formulas (`weights`); that they prove the statement 
 (`proves`): they are nonnegative, the values of f cancel, and what is left is a quadratic form
 without negative directions. Everything is a fraction, so that a check is a proof for its k.
 
-    python -m tools.certificates 1 200        writes book/certificates.csv
+    python -m tools.certificates 1 500        writes book/certificates.csv
 """
 
 import argparse
