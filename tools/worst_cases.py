@@ -164,7 +164,7 @@ CHAINS = {
     "T = 0.5": 0.25,
     "T = 4.5": 0.05,
 }  # each state is left with this probability
-LONGEST = {f"thm-2, {name}": 3 for name in CHAINS}  # a programme has 2^k paths
+LONGEST = {f"thm-2, {name}": 4 for name in CHAINS}  # a programme has 2^k paths
 STATEMENTS: dict[str, tuple[Callable[[int], float], Callable[[int], float]]] = {
     "thm-2": (
         lambda k: convex(k, theorem2(1.0, 0.0)),

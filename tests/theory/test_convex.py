@@ -294,6 +294,48 @@ def test_theorem_3(record):
         record(name, value)
 
 
+@pytest.mark.theorem("prop-no-bound")
+def test_without_a_bound_of_the_gradients(record):
+    """M = 2 sigma (1 + T); M = sigma with one more term if the gradient is zero at x*."""
+    rng = np.random.default_rng(209)
+    worst, smaller = {}, 0
+    for number in range(120):
+        strong = number % 3 == 0
+        chain, problem, x0, xi0 = random_instance(rng, strong)
+        n = depth(chain, 500)
+        k = np.arange(1, n + 1)
+        L, T = problem.L or 1.0, chain.poisson_mixing_centred
+        known = strong_constants(problem, x0) | {"L": L, "T": T}
+        mu, sigma, M, B = (known[name] for name in ("mu", "sigma", "M", "B"))
+        if sigma == 0:
+            continue
+        c = 10 ** rng.uniform(-2, 2) * sigma / B
+        two = {name: value for name, value in known.items() if name != "mu"} | {"c": c}
+        a = {name: value for name, value in known.items() if name not in ("mu", "r0")}
+        free = {"M": 2 * sigma * (1 + T)}
+        claims = [
+            ("Theorem 2'", theorem2(L, c), 0.0, bounds.theorem2(k, **two | free)),
+            ("Proposition A", theorem2_printed(L), 0.0, bounds.proposition_a(k, **a | free)),
+        ]
+        if strong:
+            bound = bounds.theorem3(k, **known | free)
+            claims.append(("Theorem 3'", theorem3(mu, L), mu / 2, bound))
+        if np.linalg.norm(problem.gradient(problem.minimiser)) < 1e-12 * M:
+            bound = bounds.theorem2(k, **two | {"M": sigma})
+            bound = bound + 4 * L * (sigma * T / c) ** 2 / (k + 1)
+            claims.append(("Theorem 2', M = sigma", theorem2(L, c), 0.0, bound))
+        smaller += free["M"] < M
+        for name, steps, weight, bound in claims:
+            gap, distance, floor = gaps(problem, chain, steps, x0, xi0, n)
+            measured = gap + weight * distance
+            assert np.all(measured <= bound * (1 + ROUNDING) + floor), name
+            worst[name] = max(worst.get(name, 0.0), largest(measured, bound, floor))
+    assert smaller > 20  # the new bound is the smaller one
+    assert len(worst) == 4
+    for name, value in worst.items():
+        record(f"{name}, gradients not bounded", value)
+
+
 @pytest.mark.theorem("lem-curvature-size")
 def test_curvature_and_size():
     """mu B <= 2 M, also for the least M: the largest gradient at two opposite points."""
