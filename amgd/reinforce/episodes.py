@@ -17,10 +17,14 @@ Episodes are kept one after the other in flat arrays ("ragged"), with their true
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -202,12 +206,84 @@ def collect_episodes(
     check_fit(policy, simulator)
     n = check.count("n", n, "a batch has at least one episode")
     horizon = _checked_horizon(horizon, simulator)
-    noise = _Noise(policy, n, _checked_generators(rng, policy))
-    clock = _Clock()
-
-    observations = simulator.start(
-        np.concatenate([simulator.initial(n, rng=generator) for generator in noise.generators])
+    generators = _checked_generators(rng, policy)
+    initial = np.concatenate([simulator.initial(n, rng=generator) for generator in generators])
+    parts, cuts = _parts(policy, simulator, n)
+    before = [generator.bit_generator.state for generator in generators]
+    try:
+        played = _play_all(policy, parts, np.split(initial, cuts), horizon, generators)
+    except (FloatingPointError, CancelledError):
+        if not cuts:
+            raise
+        for generator, state in zip(generators, before, strict=True):
+            generator.bit_generator.state = state
+        # The first failure in time is told, as it would be on one thread.
+        played = _play_all(policy, [simulator], [initial], horizon, generators)
+    lengths = np.concatenate([part.lengths for part in played])
+    observations, actions, rewards = _episode_major([part.records for part in played], lengths)
+    terminated = np.concatenate([part.terminated for part in played])
+    return Episodes(
+        observations,
+        actions,
+        rewards,
+        lengths=lengths,
+        terminated=terminated,
+        truncated=~terminated,
+        final_observations=np.concatenate([part.final_observations for part in played]),
+        replicates=policy.replicates,
+        seconds_physics=sum(part.clock.seconds_physics for part in played) / len(played),
+        seconds_policy=sum(part.clock.seconds_policy for part in played) / len(played),
     )
+
+
+# --- parts of a batch -----------------------------------------------------------------------------
+class _Played(NamedTuple):
+    """What one part gives; the first of each record is the numbers of its episodes."""
+
+    records: list[tuple[NDArray[Any], ...]]
+    lengths: IntArray
+    terminated: BoolArray
+    final_observations: NDArray[Any]
+    clock: _Clock
+
+
+def _play_all(
+    policy: Policy,
+    parts: list[Simulator],
+    initial: list[NDArray[Any]],
+    horizon: int,
+    generators: list[np.random.Generator],
+) -> list[_Played]:
+    """Play all parts, the first in this thread and each other one in its own."""
+    firsts = np.cumsum([0] + [len(rows) for rows in initial])
+    noise = _Noise(policy, int(firsts[-1]) // len(generators), generators)
+    company = _Company(len(parts))
+
+    def play(i: int) -> _Played:
+        with company.member(i):
+            part, first = parts[i], int(firsts[i])
+            return _play(policy, part, initial[i], first, horizon, noise, company, i)
+
+    if len(parts) == 1:
+        return [play(0)]
+    with ThreadPoolExecutor(len(parts) - 1) as pool:
+        others = [pool.submit(play, i) for i in range(1, len(parts))]
+        return [play(0), *(other.result() for other in others)]
+
+
+def _play(
+    policy: Policy,
+    simulator: Simulator,
+    initial: NDArray[Any],
+    first: int,
+    horizon: int,
+    noise: _Noise,
+    company: _Company,
+    i: int,
+) -> _Played:
+    """Play the episodes that begin with these rows, as part i; the first of them has a number."""
+    clock = _Clock()
+    observations = simulator.start(initial)
     clock.physics()
     total = len(observations)
     active = np.arange(total)
@@ -217,20 +293,26 @@ def collect_episodes(
     seen = np.zeros_like(observations)  # the last observation of every episode
     records: list[tuple[NDArray[Any], ...]] = []
     for t in range(horizon):
+        company.tell(i, t)
+        every = noise.at(t, first + active)
         if policy.replicates is None:
-            actions = policy.act(observations, noise.at(t, active).take(active, axis=0))
+            own = every.take(first + active, axis=0)
+            if active.size == 1 and not company.alone(i, t):
+                actions = policy.act(observations.repeat(2, axis=0), own.repeat(2, axis=0))[:1]
+            else:
+                actions = policy.act(observations, own)
         else:
             # Stacked networks need equally many rows each: those of ended episodes are ignored.
             seen[active] = observations
-            stacked = (policy.replicates, n, -1)
-            every = noise.at(t, active)
-            every = every.reshape(policy.replicates, n, *every.shape[1:])
-            actions = policy.act(seen.reshape(stacked), every)
+            stacked = (policy.replicates, total // policy.replicates)
+            actions = policy.act(
+                seen.reshape(*stacked, -1), every.reshape(*stacked, *every.shape[1:])
+            )
             actions = actions.reshape(total, *actions.shape[2:]).take(active, axis=0)
         clock.policy()
         step = simulator.step(actions)
         clock.physics()
-        records.append((active, observations, actions, step.rewards))
+        records.append((first + active, observations, actions, step.rewards))
         over = step.terminated | step.truncated
         if t + 1 == horizon:
             over[:] = True
@@ -245,19 +327,90 @@ def collect_episodes(
             active, observations = active[going], simulator.observations
             if not active.size:
                 break
-    observations, actions, rewards = _episode_major(records, lengths)
-    return Episodes(
-        observations,
-        actions,
-        rewards,
-        lengths=lengths,
-        terminated=terminated,
-        truncated=~terminated,
-        final_observations=final_observations,
-        replicates=policy.replicates,
-        seconds_physics=clock.seconds_physics,
-        seconds_policy=clock.seconds_policy,
-    )
+    return _Played(records, lengths, terminated, final_observations, clock)
+
+
+class _Company:
+    """What the parts of a batch know of each other.
+
+    One row times a matrix is another function of BLAS than several rows, with other last bits. So
+    a part with a single episode left asks whether it is the last of the whole batch.
+    """
+
+    def __init__(self, n: int) -> None:
+        self._last = [-1] * n  # step of each part
+        self._over = [False] * n
+        self._failed = False
+        self._news = threading.Condition()
+
+    @contextmanager
+    def member(self, i: int) -> Iterator[None]:
+        """Let part i play; when it fails the others stop at their next step."""
+        try:
+            yield
+        except BaseException:
+            self._failed = True
+            raise
+        finally:
+            with self._news:
+                self._over[i] = True
+                self._news.notify_all()
+
+    def tell(self, i: int, t: int) -> None:
+        """Say that part i has episodes at step t."""
+        if self._failed:
+            raise CancelledError
+        with self._news:
+            self._last[i] = t
+            self._news.notify_all()
+
+    def alone(self, i: int, t: int) -> bool:
+        """Return whether no other part has episodes at step t, when that is certain."""
+        others = [j for j in range(len(self._last)) if j != i]
+        with self._news:
+            self._news.wait_for(lambda: all(self._over[j] or self._last[j] >= t for j in others))
+            return all(self._last[j] < t for j in others)
+
+
+LEAST = 16  # episodes of a batch that is divided
+ALIGNED = 8  # rows that a kernel of BLAS takes at once, or a multiple of them
+
+
+def _parts(policy: Policy, simulator: Simulator, n: int) -> tuple[list[Simulator], list[int]]:
+    """Return the simulators of the parts, and where the batch is cut between them.
+
+    It is divided only if the policy gives the bits of the whole batch for parts of it too: BLAS
+    does for most sizes of a network, and not for all.
+    """
+    parts = simulator.parts() if policy.replicates is None and n >= LEAST else [simulator]
+    cut = n // 2 // ALIGNED * ALIGNED
+    if len(parts) == 1 or not _divisible(policy, n, cut, simulator.may_end):
+        return [simulator], []
+    if simulator.n_running:
+        simulator.compact(np.zeros(simulator.n_running, dtype=bool))
+    return parts, [cut]
+
+
+_tried: dict[tuple[Any, ...], bool] = {}
+
+
+def _divisible(policy: Policy, n: int, cut: int, may_end: bool) -> bool:
+    """Whether parts of n rows act as the whole: two halves, and if episodes end any two or more."""
+    key = (type(policy), *((p.shape, p.dtype) for p in policy.parameters()), n, may_end)
+    if key not in _tried:
+        rng = np.random.default_rng(0)
+        observations = rng.standard_normal((n, policy.observation_size))
+        noise = policy.noise((n,), rng=rng)
+        rows = [np.arange(cut), np.arange(cut, n)]
+        if may_end:
+            rows += [np.sort(rng.choice(n, m, replace=False)) for m in range(2, n)]
+        try:
+            whole = policy.act(observations, noise)
+            parts = [policy.act(observations[r], noise[r]) == whole[r] for r in rows]
+        except FloatingPointError:  # to be told of the episodes
+            return False
+        _tried[key] = all(map(np.all, parts))
+    return _tried[key]
 
 
 def _checked_horizon(horizon: int | None, simulator: Simulator) -> int:
@@ -295,26 +448,27 @@ class _Noise:
     """The noise of every episode at every step, drawn in blocks from one generator a replicate.
 
     A generator whose episodes are all over is left alone: what it draws in all depends on its own
-    episodes alone.
+    episodes alone. Parts of a batch share the blocks: whichever comes first has one drawn.
     """
 
     def __init__(self, policy: Policy, n: int, generators: list[np.random.Generator]) -> None:
-        self.generators = generators
-        self._policy, self._n = policy, n
-        self._block: FloatArray = np.zeros(0)
+        self._policy, self._n, self._generators = policy, n, generators
+        self._blocks: list[FloatArray] = []
+        self._drawing = threading.Lock()
 
     def at(self, t: int, active: IntArray) -> FloatArray:
         """Return the noise of step t, one row for each episode, ended or not."""
-        if t % BLOCK == 0:
-            running = np.unique(active // self._n)
-            draws = {
-                s: self._policy.noise((BLOCK, self._n), rng=self.generators[s]) for s in running
-            }
-            nothing = np.zeros_like(next(iter(draws.values())))
-            parts = [draws.get(s, nothing) for s in range(len(self.generators))]
-            self._block = np.concatenate(parts, axis=1)
-        block: FloatArray = self._block[t % BLOCK]
+        with self._drawing:
+            if t // BLOCK == len(self._blocks):
+                self._blocks.append(self._draw(np.unique(active // self._n)))
+        block: FloatArray = self._blocks[t // BLOCK][t % BLOCK]
         return block
+
+    def _draw(self, running: IntArray) -> FloatArray:
+        draws = {s: self._policy.noise((BLOCK, self._n), rng=self._generators[s]) for s in running}
+        nothing = np.zeros_like(next(iter(draws.values())))
+        parts = [draws.get(s, nothing) for s in range(len(self._generators))]
+        return np.concatenate(parts, axis=1)
 
 
 class _Clock:
@@ -336,11 +490,13 @@ class _Clock:
 
 
 def _episode_major(
-    records: list[tuple[NDArray[Any], ...]], lengths: IntArray
+    parts: list[list[tuple[NDArray[Any], ...]]], lengths: IntArray
 ) -> list[NDArray[Any]]:
-    """Turn records (episodes, values, ...), one a step, into flat arrays of whole episodes."""
+    """Turn records (episodes, values, ...) of each part, one a step, into arrays by episodes."""
+    records = list(chain(*parts))
     episode = np.concatenate([record[0] for record in records])
-    time = np.repeat(np.arange(len(records)), [len(record[0]) for record in records])
+    steps = chain(*(range(len(part)) for part in parts))
+    time = np.repeat(list(steps), [len(record[0]) for record in records])
     places = (np.cumsum(lengths) - lengths).take(episode) + time
     order = np.empty_like(places)
     order[places] = np.arange(len(places))

@@ -8,7 +8,8 @@ made-up transition can appear.
   the arithmetic follows the order of Gymnasium's, so that the states agree to the last bit. That
   matters: an acrobot is chaotic, and a difference of 1e-16 grows to 1e-6 within an episode.
 - `Robot` (Swimmer, Walker2d, HalfCheetah, Ant) runs on `mujoco.batch.Batch`, on any number of
-  threads, with equal results for each.
+  threads, with equal results for each. With two or more it has parts for the halves of a batch, so
+  that Python works on one half while the physics advances the other.
 - `GymnasiumSimulator` puts any other registered environment behind the same interface.
 
 A simulator draws nothing while it runs. `Simulator.initial` draws one row for each episode, and a
@@ -19,6 +20,7 @@ Plan of the module: the interface, the two classic tasks, the robots, the genera
 
 from __future__ import annotations
 
+import copy
 import functools
 import re
 from abc import ABC, abstractmethod
@@ -96,6 +98,8 @@ class Simulator(ABC):
         runs had better advance together.
     foreign : bool
         Whether it runs code of others, which this package does not test.
+    may_end : bool
+        Whether an episode can end before the time limit.
     episodes : int array
         Numbers of the running episodes, counted from 0 at the start of the batch.
     terms : dict of str to array
@@ -110,6 +114,7 @@ class Simulator(ABC):
     horizon: int | None
     batches_runs: ClassVar[bool] = False
     foreign: ClassVar[bool] = False
+    may_end: bool = True
 
     def __init__(self) -> None:
         self.episodes: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
@@ -232,6 +237,10 @@ class Simulator(ABC):
         self.episodes, self.elapsed, self._over = episodes, elapsed, over
         self._observations, self.terms = observations, {}
         return self._observations
+
+    def parts(self) -> list[Simulator]:
+        """Return simulators that share a batch and run at the same time; most run it alone."""
+        return [self]
 
     def close(self) -> None:  # noqa: B027
         """Let go of what it holds open; most hold nothing."""
@@ -579,6 +588,8 @@ class Robot(Simulator):
         self.observation_size = int(model.nq + model.nv - task.skipped)
         if task.contacts_from is not None:
             self.observation_size += 6 * int(model.nbody - task.contacts_from)
+        self.may_end = task.healthy is not None
+        self._halves: list[Simulator] = []
         self._batch: Any = None
         # The rows of the batch that run: numbers, and as an index a slice while all of them do.
         self._ids: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
@@ -597,6 +608,20 @@ class Robot(Simulator):
     def velocities(self) -> FloatArray:
         """Velocities qvel of the running episodes, (n, nv)."""
         return np.array(self._qvel[self._rows])
+
+    def parts(self) -> list[Simulator]:
+        """Return two simulators for the halves of a batch, on one thread only itself.
+
+        Each has all threads but the one on which Python works for the other.
+        """
+        if self.threads == 1:
+            return [self]
+        if not self._halves:
+            for _ in range(2):
+                half = copy.copy(self)
+                half.threads, half._batch = self.threads - 1, None
+                self._halves.append(half)
+        return self._halves
 
     def initial(self, n: int, *, rng: np.random.Generator) -> FloatArray:
         """Draw n rows (qpos, qvel): the rest position with noise."""

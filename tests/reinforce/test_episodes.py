@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import gymnasium
@@ -19,7 +20,7 @@ from amgd.reinforce import (
     make_simulator,
     policy_for,
 )
-from amgd.reinforce.episodes import BLOCK
+from amgd.reinforce.episodes import BLOCK, _parts
 
 
 def rng(seed=0):
@@ -115,16 +116,108 @@ def test_a_batch_equals_its_episodes_run_one_by_one(name, n, horizon):
         assert 0 < batch.truncated.sum() < n
 
 
-@pytest.mark.parametrize("name", ["Walker2d-v5", "Ant-v5", "HalfCheetah-v5"])
-def test_threads_change_nothing(name):
-    runs = []
-    for threads in (1, 2, 3):
-        simulator = make_simulator(name, threads=threads)
-        policy = policy_for(simulator, (8,), rng=rng(1))
-        runs.append(collect_episodes(policy, simulator, 5, horizon=30, rng=rng(2)))
-    for run in runs[1:]:
-        for field in ("observations", "actions", "rewards", "lengths", "final_observations"):
-            np.testing.assert_array_equal(getattr(run, field), getattr(runs[0], field))
+FIELDS = ("observations", "actions", "rewards", "lengths", "terminated", "final_observations")
+
+
+def with_threads(threads, name, n, horizon, hidden=(8,), policy=None, **options):
+    """Return a batch, the state of the generator after it, and the divisions that took place."""
+    simulator = make_simulator(name, threads=threads, **options)
+    policy = policy or policy_for(simulator, hidden, rng=rng(1))
+    generator = rng(2)
+    batch = collect_episodes(policy, simulator, n, horizon=horizon, rng=generator)
+    assert simulator.n_running == 0
+    return batch, generator.bit_generator.state, _parts(policy, simulator, n)[1]
+
+
+def assert_equal_batches(one, other):
+    for field in FIELDS:
+        np.testing.assert_array_equal(getattr(other, field), getattr(one, field), field)
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "horizon", "hidden", "cuts"),
+    [
+        ("Walker2d-v5", 5, 30, (8,), []),  # too few to be worth it
+        ("Walker2d-v5", 16, 80, (8,), [8]),
+        ("Walker2d-v5", 41, 80, (32, 32), [16]),
+        ("Ant-v5", 20, 70, (128, 64, 32), [8]),
+        ("HalfCheetah-v5", 25, 70, (32, 32), [8]),
+        ("Swimmer-v5", 100, 20, (32, 32), [48]),
+    ],
+)
+def test_threads_change_nothing(name, n, horizon, hidden, cuts):
+    one, state, whole = with_threads(1, name, n, horizon, hidden)
+    assert whole == []
+    for threads in (2, 3):
+        other, other_state, divided = with_threads(threads, name, n, horizon, hidden)
+        assert divided == cuts
+        assert_equal_batches(one, other)
+        assert other_state == state
+
+
+def test_the_last_episode_of_a_half_acts_as_one_of_several_or_alone():
+    # One row times a matrix has other last bits than the same row among others.
+    one, *_ = with_threads(1, "Walker2d-v5", 24, 80)
+    halves = np.split(one.lengths, [8])
+    running = np.array([[(half > t).sum() for t in range(80)] for half in halves])
+    assert ((running.min(axis=0) == 1) & (running.max(axis=0) > 1)).any()
+    assert (running.sum(axis=0) == 1).any()
+    for _ in range(5):  # whichever half comes first
+        assert_equal_batches(one, with_threads(2, "Walker2d-v5", 24, 80)[0])
+
+
+class Dividing(GaussianPolicy):
+    """Adds to each action what a function of the observations says."""
+
+    def __init__(self, added, size, actions):
+        super().__init__((size, 4, actions), "free", rng=rng(1))
+        self.added = added
+
+    def act(self, observations, noise):
+        return super().act(observations, noise) + self.added(observations)
+
+
+def test_a_policy_that_gives_parts_other_bits_is_not_divided():
+    policy = Dividing(lambda o: len(o) * 1e-15, 17, 6)
+    one, *_ = with_threads(1, "Walker2d-v5", 20, 40, policy=policy)
+    two, _, cuts = with_threads(2, "Walker2d-v5", 20, 40, policy=policy)
+    assert cuts == []
+    assert_equal_batches(one, two)
+
+
+def test_the_first_failure_is_told_whatever_the_threads():
+    def fail(observations):
+        over = observations[:, 0] < 1.15  # a height
+        if over.any() and observations[:, 0].min() > 0.8:
+            raise FloatingPointError(f"row {np.flatnonzero(over)[0]} of {len(observations)}")
+        return 0.0
+
+    told = set()
+    for threads in (1, 2, 3, 2, 2):
+        simulator, policy = make_simulator("Walker2d-v5", threads=threads), Dividing(fail, 17, 6)
+        assert bool(_parts(policy, simulator, 24)[1]) == (threads > 1)
+        with pytest.raises(FloatingPointError) as caught:
+            collect_episodes(policy, simulator, 24, rng=rng(2))
+        told.add(str(caught.value))
+    (message,) = told
+    assert int(message.split()[-1]) > 16  # rows of the whole batch
+
+
+def test_an_interrupt_stops_both_halves():
+    steps, threads = [], set()
+
+    def interrupt(observations):
+        threads.add(threading.get_ident())
+        steps.append(len(observations))
+        if threading.current_thread() is threading.main_thread() and len(threads) == 2:
+            raise KeyboardInterrupt
+        return 0.0
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        with_threads(2, "HalfCheetah-v5", 16, 1000, policy=Dividing(interrupt, 17, 6))
+    assert threading.active_count() == before
+    assert len(steps) < 1000
 
 
 def test_torch_threads_change_nothing():
@@ -366,6 +459,13 @@ def test_broken_parameters_stop_the_batch():
         policy.network.bias0[0, 0] = np.nan
     with pytest.raises(FloatingPointError, match="a logit must be finite"):
         cart(policy=policy)
+    for threads in (1, 2):
+        simulator = make_simulator("Walker2d-v5", threads=threads)
+        policy = policy_for(simulator, (8,), rng=rng())
+        with torch.no_grad():
+            policy.network.bias0[0, 0] = np.nan
+        with pytest.raises(FloatingPointError, match=r"a mean must be finite: entry \(0, 0\)"):
+            collect_episodes(policy, simulator, 20, rng=rng())
 
 
 def test_bad_questions_to_episodes_are_refused():
