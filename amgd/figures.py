@@ -5,8 +5,11 @@ Needs matplotlib alone (``pip install "amgd[plots]"``).
 
 from __future__ import annotations
 
+import re
 import sys
+from html import escape
 from importlib.resources import files
+from pathlib import Path
 from typing import Annotated, Any
 from zlib import crc32
 
@@ -25,6 +28,7 @@ __all__ = [
     "PLACES",
     "STYLE",
     "curve",
+    "explorable",
     "legend_below",
     "line_style",
     "reference_slope",
@@ -224,6 +228,69 @@ def legend_below(ax: Axes) -> None:
         fontsize="small",
         handlelength=3.0,  # long enough to show a dash pattern
     )
+
+
+class _Page:
+    """A page that a notebook shows."""
+
+    def __init__(self, name: str, frame: str) -> None:
+        self.name, self._frame = name, frame
+
+    def __repr__(self) -> str:
+        return f"<explorable {self.name}>"
+
+    def _repr_html_(self) -> str:
+        return self._frame
+
+
+@check.arguments
+def explorable(name: str, *, folder: str = "../book/explorables") -> Any:
+    """Show a page of the book that moves in the notebook: a cell that ends with this call shows it.
+
+    The page comes with all its scripts, so that the viewer asks for no file.
+
+    Parameters
+    ----------
+    name : str
+        Of a page in the folder, such as ``"sticky_chain"``.
+    folder : str
+        Where the book keeps them, as seen from the notebook. A notebook that stands alone shows a
+        sentence instead.
+
+    Returns
+    -------
+    object
+        With the method ``_repr_html_``, which notebooks call.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the name is no string, or the folder has no such page.
+
+    Examples
+    --------
+    >>> explorable("sticky_chain", folder="book/explorables")
+    <explorable sticky_chain>
+    """
+    place = Path(folder)
+    names = sorted(path.stem for path in place.glob("*.html"))
+    if not names:
+        return _Page(name, "<p>The picture moves in the book's repository alone.</p>")
+    if name not in names:
+        raise ValueError(f"name must be a page of {folder}: got {name!r}; take one of {names}")
+
+    def script(match: re.Match[str]) -> str:
+        code = (place / match[1]).read_text("utf8").replace("</script", r"<\/script")
+        return f"<script>{code}</script>"
+
+    def style(match: re.Match[str]) -> str:
+        return f"<style>{(place / match[1]).read_text('utf8')}</style>"
+
+    page = (place / f"{name}.html").read_text("utf8")
+    page = re.sub(r'<link rel="stylesheet" href="([^"]+)">', style, page)
+    page = re.sub(r'<script src="([^"]+)"></script>', script, page)
+    look = "width: 100%; height: 34rem; border: 0"
+    return _Page(name, f'<iframe title="{name}" style="{look}" srcdoc="{escape(page)}"></iframe>')
 
 
 @check.arguments

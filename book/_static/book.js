@@ -128,6 +128,19 @@ function scrollers() {
   boxes.forEach((box, i) => (scrolls[i] ? box.setAttribute("tabindex", "0") : box.removeAttribute("tabindex")));
 }
 
+// Explorables are pages of their own: they hear of the theme, and say how high they are.
+function explorables() {
+  const frames = all(".explorable iframe");
+  const tell = (frame) => frame.contentWindow.postMessage({ theme: document.documentElement.dataset.theme }, "*");
+  window.addEventListener("message", ({ source, data }) => {
+    const frame = frames.find((one) => one.contentWindow === source);
+    if (!frame || !data || !Number.isFinite(data.explorable)) return;
+    frame.style.height = `${data.explorable}px`;
+    tell(frame);
+  });
+  new MutationObserver(() => frames.forEach(tell)).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+}
+
 // Who comes from the search lands on a marked word, in the section that was found; a fold around it opens.
 function landOnHit() {
   const marks = all("article .highlighted");
@@ -155,6 +168,7 @@ document.addEventListener("DOMContentLoaded", () => {
   all("summary[aria-label]").forEach((summary) => summary.removeAttribute("aria-label")); // it says less than its words
   all("button.door").forEach(door);
   all("[data-opens]").forEach(opens);
+  explorables();
   all("article figure img, article div.cell_output img").forEach(figure);
 });
 window.addEventListener("load", async () => {

@@ -421,6 +421,7 @@ CALLS = {
     "statistics.probability_of_improvement": {"first": SAMPLES, "second": SAMPLES},
     "figures.curve": {"ax": fresh(axes), **TASKS, "label": "a", "level": 0.9, "runs": False,
                       "diverged": 0, "possible": (0.0, 10.0)},
+    "figures.explorable": {"name": "a", "folder": "no such folder"},
     "figures.legend_below": {"ax": fresh(axes)},
     "figures.line_style": {"method": "sgd"},
     "figures.reference_slope": {"ax": fresh(axes), "k": [1, 2, 3], "power": -1.0,

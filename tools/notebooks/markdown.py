@@ -6,6 +6,7 @@ boxes (block quotes), folds (``<details>``), captions, and anchors for the links
 
 import posixpath
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -16,6 +17,7 @@ from docutils import nodes
 from sphinx.util.math import get_node_equation_number
 from sphinxcontrib.bibtex.transforms import BibliographyTransform
 
+from tools import explorables
 from tools.notebooks import tex
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ class Block:
     text: str
     opens: bool = False  # a new cell begins with it
     metadata: dict[str, Any] = field(default_factory=dict)
+    attachments: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -88,6 +91,8 @@ class Chapter:
                 raise ValueError(f"{self.docname}: this would be folded away: {part.text[:200]!r}")
             if opens:
                 cell = nbformat.v4.new_markdown_cell(part.text, metadata=part.metadata)
+                if part.attachments:
+                    cell.attachments = part.attachments
                 cells.append(cell)
             else:
                 cells[-1].source += "\n\n" + part.text
@@ -239,9 +244,20 @@ class Chapter:
         if node.get("nb_element") != "cell_code":
             yield from self.blocks(node)
             return
+        if found := explorables.named(self.source.cells[node["cell_index"]].source):
+            yield self.picture(found)
         yield Code(node["cell_index"])
         for figure in node.findall(nodes.figure):
             yield from self.block_figure(figure)
+
+    def picture(self, found: explorables.Explorable) -> Block:
+        """The picture of an explorable, kept in the notebook, above the cell that shows it."""
+        page = posixpath.relpath(f"book/explorables/{found.name}", posixpath.dirname(self.docname))
+        picture = b64encode((explorables.FOLDER / f"{found.name}.png").read_bytes()).decode()
+        text = f"![{escape(found.description)}](attachment:{found.name}.png)\n\n"
+        text += f"Run the next cell to move it, or open [{found.title}]({page}.html) in a browser."
+        attachments = {f"{found.name}.png": {"image/png": picture}}
+        return Block(text, opens=True, attachments=attachments)
 
     def block_figure(self, node: nodes.figure) -> Iterator[Block | Code]:
         """A picture from a file, if it is one, and the caption."""

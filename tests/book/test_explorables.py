@@ -1,0 +1,233 @@
+"""The explorables: what a reader moves shows the numbers of the package, from a file, to all."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+from amgd import figures
+from amgd.descent import steps
+from amgd.descent.algorithms import sgd
+from amgd.descent.exact import exact_gap
+from amgd.descent.problems import Quadratic
+from amgd.markov import sticky
+
+FOLDER = ROOT / "book" / "explorables"
+AXE = Path(__file__).parent / "vendor" / "axe-4.14.1.min.js"
+Numbers = dict[str, object]
+NUMBERS = "JSON.parse(document.documentElement.dataset.numbers)"
+
+
+# What the package says
+
+
+def sticky_chain(p: float, rule: str, step: float, seed: int) -> Numbers:
+    """SGD from 0 on samples x + 1 and x - 1; f is half the squared error."""
+    problem, size = Quadratic([1.0], noise=[[1.0], [-1.0]]), 400
+    beta = step if rule == "constant" else lambda k: 1 / k
+    chain, fresh = sticky([0.5, 0.5], p), sticky([0.5, 0.5], 1.0)
+    rng = np.random.default_rng(seed)
+    run = sgd(problem, chain, beta, size, x0=[0.0], rng=rng, record=1)
+    path = run.x[:, 0, 0]
+    gaps = [
+        exact_gap(problem, c, steps.sgd(beta), size, x0=[0.0], record=1)[1] for c in (chain, fresh)
+    ]
+    return {
+        "path": path,
+        "mean": np.cumsum(path**2) / run.k,
+        "error": 2 * gaps[0],
+        "fresh": 2 * gaps[1],
+        "factor": (2 - p) / p,
+        "ratio": gaps[0][-1] / gaps[1][-1],
+    }
+
+
+# Settings of the controls of each page, in the order of the function that computes its numbers.
+CASES: dict[str, tuple[Callable[..., Numbers], list[dict[str, object]]]] = {
+    "sticky_chain": (
+        sticky_chain,
+        [
+            {"p": 0.05, "rule": "constant", "step": 0.1, "seed": 2},  # the run of Figure 1.1
+            {"p": 0.02, "rule": "mean", "step": 0.1, "seed": 7},
+            {"p": 1, "rule": "constant", "step": 1, "seed": 50},
+            {"p": 0.37, "rule": "constant", "step": 0.64, "seed": 0},
+        ],
+    ),
+}
+SETTINGS = [(name, given) for name, (_, table) in CASES.items() for given in table]
+
+
+@pytest.fixture
+def faults() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def page(browser, faults: list[str]) -> Iterator:
+    """A page that keeps what goes wrong, and what it asks for from outside."""
+    made = browser.new_page(viewport={"width": 900, "height": 800}, reduced_motion="reduce")
+    made.set_default_timeout(30_000)
+    made.on("pageerror", lambda error: faults.append(str(error)))
+    made.on("console", lambda m: faults.append(m.text) if m.type in ("error", "warning") else None)
+    made.on("requestfailed", lambda request: faults.append(f"not loaded: {request.url}"))
+    made.on(
+        "request",
+        lambda r: (
+            None if urlsplit(r.url).scheme in ("file", "data", "about") else faults.append(r.url)
+        ),
+    )
+    yield made
+    made.close()
+
+
+def address(name: str, query: str = "") -> str:
+    return (FOLDER / f"{name}.html").as_uri() + query
+
+
+def move(page, given: dict[str, object]) -> None:
+    """Use the controls as a reader does."""
+    for name, value in given.items():
+        control = page.locator(f"#{name}")
+        if control.evaluate("e => e.tagName") == "SELECT":
+            control.select_option(str(value))
+        else:
+            control.fill(str(value))
+
+
+def test_every_page_has_cases_and_a_chapter() -> None:
+    names = {path.stem for path in FOLDER.glob("*.html")}
+    assert names == set(CASES)
+    texts = [p.read_text("utf8") for p in (ROOT / "notebooks" / "src").glob("*.md")]
+    shown = re.findall(r'^figures\.explorable\("(\w+)"\)$', "\n".join(texts), re.M)
+    assert sorted(shown) == sorted(names)
+
+
+@pytest.mark.parametrize(("name", "given"), SETTINGS, ids=lambda v: v if isinstance(v, str) else "")
+def test_the_numbers_are_those_of_the_package(name: str, given, page, faults) -> None:
+    page.goto(address(name))
+    move(page, given)
+    found, expected = page.evaluate(NUMBERS), CASES[name][0](**given)
+    assert set(found) == set(expected)
+    for key, value in expected.items():
+        if isinstance(value, str):
+            assert found[key] == value
+            continue
+        number = np.array(found[key], dtype=float)
+        np.testing.assert_allclose(number, value, rtol=1e-9, atol=1e-9, err_msg=key)
+    assert faults == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_page_alone(name: str, page, faults) -> None:
+    """It says what it is, its address sets a control, and its pictures are kept."""
+    query = "&".join(f"{control}={value}" for control, value in CASES[name][1][-1].items())
+    page.goto(address(name, f"?{query}"))
+    by_address = page.evaluate(NUMBERS)
+    page.goto(address(name))
+    move(page, CASES[name][1][-1])
+    assert page.evaluate(NUMBERS) == by_address
+    assert page.title() == page.locator("h1").inner_text()
+    assert len(page.locator("meta[name=description]").get_attribute("content").split()) > 15
+    assert page.locator(".about").is_visible()
+    assert (FOLDER / f"{name}.svg").stat().st_size < 300_000
+    assert (FOLDER / f"{name}.png").stat().st_size < 60_000
+    assert faults == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_keyboard_moves_every_slider(name: str, page, faults) -> None:
+    page.goto(address(name))
+    sliders = page.locator("input[type=range]:visible")
+    assert sliders.count() > 0
+    for slider in sliders.all():
+        before = page.evaluate(NUMBERS), slider.get_attribute("aria-valuetext")
+        slider.focus()
+        low = slider.evaluate("e => e.value === e.max")
+        page.keyboard.press("ArrowLeft" if low else "ArrowRight")
+        after = page.evaluate(NUMBERS), slider.get_attribute("aria-valuetext")
+        assert before[1] != after[1]
+        assert before[0] != after[0], slider.get_attribute("id")
+    assert faults == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_readers(name: str, page, faults) -> None:
+    """axe finds nothing, in the light and in the dark, on a phone and a desk; the page fits."""
+    found = {}
+    for theme in ("light", "dark"):
+        page.goto(address(name, f"?theme={theme}"))
+        page.add_script_tag(path=AXE)
+        for width in (900, 340):
+            page.set_viewport_size({"width": width, "height": 800})
+            page.wait_for_timeout(200)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            broken = page.evaluate(
+                """async () => (await axe.run(document, {preload: false})).violations
+                  .map(v => [v.id, v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary])"""
+            )
+            found |= {f"{theme} {width}": broken} if broken else {}
+        ground = "getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/g)"
+        assert (max(map(int, page.evaluate(ground))) < 60) is (theme == "dark")
+    assert found == {}
+    assert faults == []
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 50, 12345, 2**32 - 1])
+def test_the_generator_is_that_of_numpy(seed: int, page) -> None:
+    page.goto(address("sticky_chain"))
+    draw = "seed => { const next = generator(seed); return Array.from({length: 50}, next); }"
+    assert page.evaluate(draw, seed) == np.random.default_rng(seed).random(50).tolist()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_notebook_shows_the_page_without_its_files(name: str, page, faults) -> None:
+    """As JupyterLab puts it: a frame that holds all, with the height of what it shows."""
+    shown = figures.explorable(name, folder=str(FOLDER))
+    page.set_content(f"<body data-jp-theme-light='false'>{shown._repr_html_()}</body>")
+    frame = page.frames[1]
+    frame.wait_for_function("document.documentElement.dataset.numbers")
+    page.wait_for_function("document.querySelector('iframe').style.height.endsWith('px')")
+    assert frame.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.goto(address(name))
+    assert json.loads(page.evaluate("document.documentElement.dataset.numbers"))
+    assert faults == []
+
+
+def test_a_notebook_that_stands_alone_says_so_and_a_wrong_name_is_refused(tmp_path: Path) -> None:
+    assert "repository" in figures.explorable("a", folder=str(tmp_path))._repr_html_()
+    with pytest.raises(ValueError, match=r"name must be a page .*: got 'a'; take one of \['"):
+        figures.explorable("a", folder=str(FOLDER))
+
+
+FRAMES = [
+    (f"notebooks/{path.stem}.html", name)
+    for path in sorted((ROOT / "notebooks" / "src").glob("*.md"))
+    for name in re.findall(r'^figures\.explorable\("(\w+)"\)$', path.read_text("utf8"), re.M)
+]
+
+
+@pytest.mark.parametrize(("chapter", "name"), FRAMES, ids=[name for _, name in FRAMES])
+def test_a_chapter_shows_it(chapter: str, name: str, opened) -> None:
+    """Loaded when it comes into view, as high as its content, in the theme of the chapter."""
+    with opened(chapter, 1280) as chapter_page:
+        place = chapter_page.locator(f"iframe[src$='/{name}.html']")
+        assert place.get_attribute("title")
+        assert place.get_attribute("loading") == "lazy"
+        place.scroll_into_view_if_needed()
+        chapter_page.wait_for_function(
+            "frame => frame.style.height.endsWith('px')", arg=place.element_handle()
+        )
+        (frame,) = [f for f in chapter_page.frames if f.url.endswith(f"/{name}.html")]
+        assert frame.evaluate("innerHeight - document.body.scrollHeight") in range(-2, 6)
+        for theme in ("dark", "light"):
+            chapter_page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+            frame.wait_for_function(f"document.documentElement.dataset.theme === '{theme}'")
+        chapter_page.emulate_media(media="print")
+        picture = chapter_page.locator(f"img[src$='/{name}.svg']")
+        assert picture.is_visible()
+        assert not place.is_visible()

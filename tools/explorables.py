@@ -1,0 +1,67 @@
+"""The explorables: pages of ``book/explorables`` that a reader moves, without kernel or network.
+
+    python -m tools.explorables [NAME ...]  # keep their pictures, for print and for notebooks
+
+Needs an installed Chromium.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from html import unescape
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+FOLDER = Path(__file__).resolve().parents[1] / "book" / "explorables"
+CALL = re.compile(r'^figures\.explorable\("(\w+)"\)$', re.M)
+
+
+class Explorable(NamedTuple):
+    """What the book says of one."""
+
+    name: str
+    title: str
+    description: str
+
+
+def named(code: str) -> Explorable | None:
+    """Return the one that a cell shows, if it shows one."""
+    call = CALL.search(code)
+    if call is None:
+        return None
+    path = FOLDER / f"{call[1]}.html"
+    if not path.exists():
+        raise ValueError(
+            f"a cell shows {call[1]!r}, but {path.relative_to(FOLDER.parents[1])} is missing"
+        )
+    page = path.read_text("utf8")
+    title = re.search(r"<title>(.*?)</title>", page)
+    description = re.search(r'<meta name="description" content="(.*?)">', page)
+    if not (title and description):
+        raise ValueError(f"{path.name} needs a title and a description")
+    return Explorable(call[1], unescape(title[1]), unescape(description[1]))
+
+
+def keep_pictures(names: list[str]) -> None:
+    """Write what each page shows first: a drawing for print, a small bitmap for notebooks."""
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+
+    from tools.book_pdf import FLAGS, installed_browser
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=installed_browser(), args=FLAGS)
+        page = chromium.new_page(viewport={"width": 900, "height": 700}, reduced_motion="reduce")
+        for name in names:
+            page.goto((FOLDER / f"{name}.html").as_uri() + "?theme=light")
+            page.wait_for_timeout(300)
+            (FOLDER / f"{name}.svg").write_text(page.evaluate("still()"), "utf8")
+            bitmap = Image.open(BytesIO(page.locator(".boards").screenshot()))
+            bitmap.convert("RGB").quantize(64).save(FOLDER / f"{name}.png", optimize=True)
+        chromium.close()
+
+
+if __name__ == "__main__":
+    keep_pictures(sys.argv[1:] or sorted(path.stem for path in FOLDER.glob("*.html")))
