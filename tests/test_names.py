@@ -156,7 +156,7 @@ def test_a_generator_is_never_made_up_nor_given_by_position():
 
 # The order of the arguments of a bound; what has a default stands last.
 ORDER = """
-    k K s tau steps gamma mu L M initial_gap f_x_bar0 r0 V0 B D sigma ell T chain C
+    k K s tau steps gamma mu L M initial_gap f_x_bar0 r0 V0 B D sigma ell q q_lip T chain C
     beta c schedule weights delta stationary_start nonincreasing denominator
 """
 

@@ -11,6 +11,7 @@ side may not exceed::
     lemma2_excess        lemma_lag    lemma_poisson        one step of Algorithm 2
     theorem2_printed     theorem2     theorem2_lag         E f(x_bar_k) - f*, convex f
                          proposition_a  proposition_b
+                         theorem2_poisson               the same, samples in any space
     theorem3_printed     theorem3     theorem3_lag         the same, strongly convex f
                          proposition_c
 
@@ -31,7 +32,8 @@ chains too; `theorem2`, `theorem3`, `proposition_a` and `proposition_c` hold wit
 
 The iteration, and after it the lag, stand first. Everything else is keyword-only and listed in
 one order: steps; constants of f (``mu, L, M``), of the start (``initial_gap, f_x_bar0, r0``), of
-the set (``B, D``), of the noise (``sigma, ell``) and of the chain (``T``, ``chain`` or ``C``);
+the set (``B, D``), of the noise (``sigma, ell``), of the chain (``q, q_lip``, ``T``, ``chain`` or
+``C``);
 then what has a default. ``k`` or ``K`` is an integer or an integer array; a scalar gives a
 ``float``, an array a ``float64`` array of the same shape.
 """
@@ -69,6 +71,7 @@ __all__ = [
     "theorem1_proof_line",
     "theorem2",
     "theorem2_lag",
+    "theorem2_poisson",
     "theorem2_printed",
     "theorem3",
     "theorem3_lag",
@@ -105,6 +108,8 @@ _CONSTANTS = {
     "gamma": "pass the accuracy that defines tau(gamma)",
     "c": "leave it out for the best one",
     "delta": "it is a total variation distance; leave it out for the best one",
+    "q": "pass a bound of the solution of Poisson's equation",
+    "q_lip": "pass a Lipschitz constant of the solution of Poisson's equation",
 }
 
 
@@ -1094,6 +1099,64 @@ def theorem2(
         4 * L * r0**2 / (n * (n + 1))
         + _middle_term(noise, B, sigma, c, L) / np.sqrt(n)
         + 8 * T * (sigma * B + 2 * ell * B**2) / (n + 1)
+    )
+
+
+def theorem2_poisson(
+    k: ArrayLike,
+    *,
+    L: float,
+    M: float,
+    r0: float,
+    B: float,
+    sigma: float,
+    q: float,
+    q_lip: float,
+    c: float | None = None,
+) -> Any:
+    """Theorem 2' on any state space: a solution of Poisson's equation in the place of mixing.
+
+    Formula::
+
+        4 L r0^2 / (k (k + 1)) + [c B^2 + (4 sigma^2 + 4 M q) / (3 c)] / sqrt k
+        + 4 (q B + 2 q_lip B^2) / (k + 1)
+
+    For finite chains q = 2 sigma T and q_lip = 2 ell T give `theorem2`.
+    Book: :prf:ref:`thm-14-poisson`.
+
+    Parameters
+    ----------
+    k : int or int array
+        Iteration, k >= 1.
+    L, r0, B, c
+        As in :func:`theorem2`.
+    M, sigma, q : float
+        Largest root mean squares, over the times of the run, of sup ||G(y; xi_t)||,
+        sup ||H(y; xi_t)|| and sup ||Q(y; xi_t)|| over y; M positive, the others at least 0.
+    q_lip : float
+        Largest mean of the Lipschitz constant of Q in y, at least 0.
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> theorem2_poisson(9, L=1.0, M=1.0, r0=1.5, B=2.0, sigma=0.0, q=0.0, q_lip=0.0)
+    0.1
+    """
+    k = _counts("k", k)
+    L, M, sigma = _positive("L", L), _positive("M", M), _nonnegative("sigma", sigma)
+    r0, B = _distance(r0, B)
+    q, q_lip = _nonnegative("q", q), _nonnegative("q_lip", q_lip)
+    if c == 0 and q > 0:
+        raise ValueError(f"c may be 0 only when q = 0: got q={q}; leave c out to take the best one")
+    n = k.astype(np.float64)
+    noise = np.asarray(4 * sigma**2 + 4 * M * q)
+    return _result(
+        4 * L * r0**2 / (n * (n + 1))
+        + _middle_term(noise, B, sigma, c, L) / np.sqrt(n)
+        + 4 * (q * B + 2 * q_lip * B**2) / (n + 1)
     )
 
 

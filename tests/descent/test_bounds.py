@@ -20,6 +20,7 @@ CHAIN = two_state(0.1, 0.2)
 GAP = {"L": 0.25, "M": 2.0, "initial_gap": 1.0}
 CONVEX = {"L": 2.0, "r0": 1.0, "B": 3.0, "sigma": 0.5, "M": 4.0, "ell": 0.1}
 STRONG = {"mu": 0.5} | CONVEX
+POISSON = {"L": 2.0, "r0": 1.0, "B": 3.0, "sigma": 0.5, "M": 4.0, "q": 1.5, "q_lip": 0.3}
 DIVERGENCE = {"L": 2.0, "V0": 1.0, "B": 2.0, "sigma": 0.5, "M": 4.0, "ell": 0.1, "T": 3.0}
 MIXING = {"B": 3.0, "sigma": 0.5, "M": 4.0, "ell": 0.1}
 
@@ -37,6 +38,7 @@ CASES = {
     "theorem2_printed": (bounds.theorem2_printed, {"L": 2.0, "D": 1.5, "M": 4.0, "f_x_bar0": -1.0}),
     "theorem2": (bounds.theorem2, CONVEX | {"T": 3.0}),
     "theorem2_lag": (bounds.theorem2_lag, CONVEX | {"chain": CHAIN}),
+    "theorem2_poisson": (bounds.theorem2_poisson, POISSON),
     "proposition_a": (bounds.proposition_a, MIXING | {"L": 2.0, "T": 3.0}),
     "proposition_b": (bounds.proposition_b, {"L": 2.0, "D": 1.5}),
     "theorem3_printed": (
@@ -55,7 +57,7 @@ PAIRS = {
     "lemma_lag": (bounds.lemma_lag, MIXING | {"steps": theorem3(0.5, 2.0), "chain": CHAIN}),
 }
 POSITIVE = {"L", "M", "B", "D", "mu", "beta", "V0"}
-NONNEGATIVE = {"sigma", "ell", "T", "C", "initial_gap", "r0", "c"}
+NONNEGATIVE = {"sigma", "ell", "q", "q_lip", "T", "C", "initial_gap", "r0", "c"}
 
 
 def test_every_function_is_listed_here():
@@ -314,6 +316,11 @@ def test_bad_steps(name):
             r"denominator must be one of 'k', 'k\+1': got 'k-1'",
         ),
         (lambda: bounds.theorem2(9, T=1.0, c=0.0, **CONVEX), ValueError, "c may be 0 only when"),
+        (
+            lambda: bounds.theorem2_poisson(9, c=0.0, **(POISSON | {"sigma": 0.0})),
+            ValueError,
+            "c may be 0 only when q = 0: got q=1.5",
+        ),
         (
             lambda: bounds.theorem2_lag(9, chain=CHAIN, c=0.0, **CONVEX),
             ValueError,

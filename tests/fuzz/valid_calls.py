@@ -255,6 +255,13 @@ CALLS = {
     "descent.bounds.theorem1_proof_line": {"K": 100, **CONSTANTS, **STARTED, "C": 1.0},
     "descent.bounds.theorem2": {"k": 3, **PLACES, "T": 2.0, "c": 1.0},
     "descent.bounds.theorem2_lag": {"k": 3, **PLACES, "chain": CHAIN, "c": 1.0},
+    "descent.bounds.theorem2_poisson": {
+        "k": 3,
+        **{name: value for name, value in PLACES.items() if name != "ell"},
+        "q": 1.0,
+        "q_lip": 1.0,
+        "c": 1.0,
+    },
     "descent.bounds.theorem2_printed": {"k": 3, **CONSTANTS, "f_x_bar0": 1.0, "D": 1.0},
     "descent.bounds.theorem3": {"k": 3, "mu": 1.0, **PLACES, "T": 2.0},
     "descent.bounds.theorem3_lag": {"k": 3, "mu": 1.0, **PLACES, "chain": CHAIN},
