@@ -4,7 +4,8 @@
 - `amgd.td.features`: the Fourier basis on its cells;
 - `amgd.td.evaluation`: A, b, theta*, the NEU, and TD(0) as a problem of the theorems;
 - `amgd.td.learning`: TD(0) and TD(0)-Acc for many seeds at once, and their exact expectation;
-- `amgd.td.traces`: TD(lambda), its accelerated form and LSTD(lambda) along one path.
+- `amgd.td.traces`: TD(lambda), its accelerated form and LSTD(lambda) along one path, and the exact
+  expectation over all paths.
 """
 
 from amgd.errors import Diverged
@@ -20,11 +21,20 @@ from amgd.td.learning import (
     td0,
     td0_accelerated,
 )
-from amgd.td.traces import TraceRun, kappa_trace, lstd, td_trace, trace_system
+from amgd.td.traces import (
+    ExpectedTrace,
+    TraceRun,
+    expected_trace,
+    kappa_trace,
+    lstd,
+    td_trace,
+    trace_system,
+)
 
 __all__ = [
     "Diverged",
     "ExpectedRun",
+    "ExpectedTrace",
     "GridWorld",
     "GridWorldEnv",
     "TDDescent",
@@ -33,6 +43,7 @@ __all__ = [
     "TraceRun",
     "decaying",
     "expected_run",
+    "expected_trace",
     "fourier_features",
     "kappa_trace",
     "lstd",

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from amgd import _checks as check
@@ -27,7 +28,15 @@ from amgd.descent.steps import Step, StepSizes, sgd
 from amgd.errors import Diverged
 from amgd.td.evaluation import TDProblem
 
-__all__ = ["TraceRun", "kappa_trace", "lstd", "td_trace", "trace_system"]
+__all__ = [
+    "ExpectedTrace",
+    "TraceRun",
+    "expected_trace",
+    "kappa_trace",
+    "lstd",
+    "td_trace",
+    "trace_system",
+]
 
 _TRACE = "0 is TD(0); 1 is Monte Carlo"
 
@@ -179,20 +188,10 @@ def td_trace(
     True
     """
     r = problem.discount * check.real("trace", trace, _TRACE, "[0, 1]")
-    check.choice("average", average, ("none", "uniform", "linear"))
     _continues(problem)
     paths = _paths(problem, states)
     replicates, last = paths.shape[0], paths.shape[1] - 1
-    accelerated = isinstance(step, StepSizes) and step.algorithm == "convex"
-    if accelerated and average != "none":
-        raise ValueError(
-            f"average must be 'none' for the steps of Algorithm 2: got {average!r}; "
-            "its x_bar is an average already"
-        )
-    steps = step if isinstance(step, StepSizes) and accelerated else sgd(step)
-    k = np.arange(1, last + 1)
-    rates = (steps.eta if accelerated else steps.beta)(k)
-    alpha, beta = steps.alpha(k), steps.beta(k)
+    rates = _rates(step, average, last)
     start = np.zeros(problem.dim)
     if theta0 is not None:
         start = check.array("theta0", theta0, (problem.dim,), "give one point")
@@ -205,16 +204,12 @@ def td_trace(
     for t in range(last):
         s, after = paths[:, t], paths[:, t + 1]
         z = r * z + phi[s]
-        y = (1 - beta[t]) * x_bar + beta[t] * x if accelerated else x
+        eta, alpha, beta, pull = (rate[t] for rate in rates)
+        y = (1 - beta) * x_bar + beta * x
         reward = problem.reward[s] + problem.arrival_reward[after]
         delta = reward - ((phi[s] - problem.discount * phi[after]) * y).sum(axis=1)
-        move = rates[t] * (delta[:, None] * z)
-        x = x + steps.mu * rates[t] * (y - x) + move if accelerated else x + move
-        if accelerated:
-            weight = alpha[t]
-        else:
-            weight = {"none": 1.0, "uniform": 1 / (t + 1), "linear": 2 / (t + 2)}[average]
-        x_bar = (1 - weight) * x_bar + weight * x
+        x = x + pull * (y - x) + eta * (delta[:, None] * z)
+        x_bar = (1 - alpha) * x_bar + alpha * x
         if not np.isfinite(np.vdot(x, x)):
             seed = int(np.argmin(np.isfinite((x * x).sum(axis=1))))
             raise Diverged(
@@ -227,6 +222,163 @@ def td_trace(
         if t + 1 in places:
             thetas[places[t + 1]], xs[places[t + 1]] = x_bar, x
     return TraceRun(wanted, thetas, xs)
+
+
+@dataclass(frozen=True)
+class ExpectedTrace:
+    r"""Exact expectations over all paths of a run.
+
+    Attributes
+    ----------
+    k : ndarray of int64, shape (r,)
+        Number of transitions learned from.
+    theta : ndarray, shape (r, d)
+        Expectation of the iterate that is evaluated.
+    error : ndarray, shape (r, d, d)
+        :math:`E(\theta-\theta^*)(\theta-\theta^*)^\top` for that iterate, where
+        :math:`\theta^*` solves the system of TD(lambda).
+    """
+
+    k: IntArray
+    theta: FloatArray
+    error: FloatArray
+
+
+@check.arguments
+@np.errstate(over="ignore", invalid="ignore")  # seen and reported
+def expected_trace(
+    problem: TDProblem,
+    n_steps: int,
+    step: Step,
+    *,
+    trace: float = 0.0,
+    cut: int = 1,
+    average: Literal["none", "uniform", "linear"] = "none",
+    theta0: ArrayLike | None = None,
+    record: ArrayLike | None = None,
+) -> ExpectedTrace:
+    r"""Return the exact expected error of :func:`td_trace`, with the trace cut (``prop-14-cut``).
+
+    The trace keeps its last `cut` features,
+    :math:`z_t=\sum_{j>t-\text{cut}}^t(\gamma\lambda)^{t-j}\phi(s_j)`, so that it is a
+    function of as many states, and the second moments for each such piece of path have a linear
+    recursion. Nothing is cut for ``trace=0``, or if `cut` is at least `n_steps`.
+    There are about as many pieces as paths of `cut` states, which are many for a long trace.
+
+    Parameters
+    ----------
+    problem, step, trace, average, theta0, record
+        As for :func:`td_trace`. The first state has the stationary law.
+    n_steps : int
+        Number of transitions.
+    cut : int
+        At least 1.
+
+    Returns
+    -------
+    ExpectedTrace
+
+    Raises
+    ------
+    Diverged
+        If a second moment is not finite.
+    TypeError, ValueError
+        If an argument has the wrong type or range, or there are too many pieces of path.
+
+    Examples
+    --------
+    >>> problem = TDProblem([[0.5, 0.5], [0.5, 0.5]], [1.0, 0.0], np.eye(2), 0.5)
+    >>> run = expected_trace(problem, 2, 0.5, trace=0.5, cut=2, record=[1, 2])
+    >>> run.theta.tolist()
+    [[0.25, 0.0], [0.4375, 0.0625]]
+    """
+    last = check.count("n_steps", n_steps, "learn from at least one transition")
+    cut = check.count("cut", cut, "the trace keeps at least the present feature")
+    theta_star = np.linalg.lstsq(*trace_system(problem, trace), rcond=None)[0]
+    r, d = problem.discount * float(trace), problem.dim
+    paths, left, child, chance = _pieces(problem, min(cut, last))
+    phi = np.vstack([problem.features, np.zeros(d)])  # the state n stands before the first
+    fade = r ** np.arange(paths.shape[1])[::-1]
+    z = np.einsum("pjd,j->pd", phi[paths], fade)
+    s, after = paths[left, -1], paths[child, -1]
+    difference = phi[s] - problem.discount * phi[after]
+    delta = problem.reward[s] + problem.arrival_reward[after] - difference @ theta_star
+    gather = sp.csr_array((chance, (child, np.arange(len(child)))), (len(paths), len(child)))
+    rates = _rates(step, average, last)
+    start = np.zeros(d) if theta0 is None else theta0
+    first = check.array("theta0", start, (d,), "give one point") - theta_star
+    # w = (x - theta*, x_bar - theta*, 1), and E w w' for each piece
+    w = np.concatenate([first, first, [1.0]])
+    moments = np.zeros((len(paths), len(w), len(w)))
+    moments[: problem.n_states] = problem.law[:, None, None] * np.outer(w, w)
+    unit = np.eye(len(w))
+    x_row, bar_row, one = unit[:d], unit[d:-1], unit[-1:]
+    wanted = recorded(record, last)
+    kept, places = np.empty((len(wanted), *unit.shape)), {int(k): i for i, k in enumerate(wanted)}
+    for t in range(last):
+        eta, alpha, beta, pull = (rate[t] for rate in rates)
+        y = (1 - beta) * bar_row + beta * x_row
+        moved = x_row + pull * (y - x_row)
+        fixed = np.concatenate([moved, (1 - alpha) * bar_row + alpha * moved, one])
+        push = np.concatenate([eta * z, alpha * eta * z, 0 * z[:, :1]], axis=1)[left]
+        view = delta[:, None] * one - difference @ y  # the temporal difference, a form in w
+        # (F + u v') S (F + u v')' = F S F' + u (F S v)' + (F S v) u' + (v' S v) u u'
+        seen = np.einsum("eij,ej->ei", moments[left], view)
+        half = seen @ fixed.T + 0.5 * (seen * view).sum(axis=1)[:, None] * push
+        cross = push[:, :, None] * half[:, None]
+        new = (fixed @ moments @ fixed.T)[left] + cross + cross.swapaxes(1, 2)
+        moments = (gather @ new.reshape(len(left), -1)).reshape(moments.shape)
+        if not np.isfinite(moments).all():
+            raise Diverged(
+                f"expected_trace diverges: a second moment is not finite after transition {t + 1}; "
+                "take smaller steps",
+                t + 1,
+                0,
+                "a second moment is not finite",
+            )
+        if t + 1 in places:
+            kept[places[t + 1]] = moments.sum(axis=0)
+    return ExpectedTrace(wanted, theta_star + kept[:, d:-1, -1], kept[:, d:-1, d:-1])
+
+
+def _pieces(problem: TDProblem, cut: int) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+    """The last `cut` states of all paths, and the steps between them.
+
+    Returns
+    -------
+    pieces : ndarray of int, shape (p, cut)
+        The state n stands for what lies before the first; the first n pieces are starts.
+    left, child : ndarray of int, shape (e,)
+        Pieces before and after each possible step.
+    chance : ndarray, shape (e,)
+    """
+    P = problem.transition
+    degree = np.diff(P.indptr)
+    now = np.full((problem.n_states, cut), problem.n_states)
+    now[:, -1] = np.arange(problem.n_states)
+    pieces, left, child, chance = [now], [], [], []
+    begin = 0
+    while True:
+        s = now[:, -1]
+        parent = np.repeat(np.arange(len(now)), degree[s])
+        offset = np.arange(len(parent)) - np.repeat(np.cumsum(degree[s]) - degree[s], degree[s])
+        edge = P.indptr[s][parent] + offset
+        grown = np.column_stack([now[parent, 1:], P.indices[edge]])
+        left.append(begin + parent)
+        chance.append(P.data[edge])
+        full = len(pieces) == cut
+        if full:  # the pieces after the step are among those before it
+            _, place = np.unique(np.vstack([now, grown]), axis=0, return_inverse=True)
+            order = np.empty(place.max() + 1, dtype=np.int64)
+            order[place[: len(now)]] = np.arange(len(now))  # all steps lead to one of `now`
+            child.append(begin + order[place[len(now) :]])
+            break
+        begin += len(now)
+        child.append(begin + np.arange(len(grown)))
+        check.room("cut", len(grown), (2 * problem.dim + 1) ** 2, cure="cut the trace shorter")
+        pieces.append(grown)
+        now = grown
+    return tuple(np.concatenate(part) for part in (pieces, left, child, chance))  # type: ignore[return-value]
 
 
 @check.arguments
@@ -273,6 +425,22 @@ def lstd(
         A += z[:, :, None] * (phi[s] - problem.discount * phi[after])[:, None, :]
         b += z * (problem.reward[s] + problem.arrival_reward[after])[:, None]
     return np.asarray(np.linalg.solve(A, b[..., None])[..., 0])
+
+
+def _rates(step: Step, average: str, last: int) -> tuple[FloatArray, ...]:
+    """Return eta, alpha, beta and mu eta of each step; plain TD is Algorithm 2 with y = x."""
+    check.choice("average", average, ("none", "uniform", "linear"))
+    k = np.arange(1, last + 1)
+    if isinstance(step, StepSizes) and step.algorithm == "convex":
+        if average != "none":
+            raise ValueError(
+                f"average must be 'none' for the steps of Algorithm 2: got {average!r}; "
+                "its x_bar is an average already"
+            )
+        eta = step.eta(k)
+        return eta, step.alpha(k), step.beta(k), step.mu * eta
+    weight = {"none": np.ones(last), "uniform": 1 / k, "linear": 2 / (k + 1)}[average]
+    return sgd(step).beta(k), weight, np.ones(last), np.zeros(last)
 
 
 def _continues(problem: TDProblem) -> None:

@@ -386,6 +386,18 @@ CALLS = {
     **{
         f"td.traces.{name}": {"problem": SYMMETRIC, **given}
         for name, given in (
+            (
+                "expected_trace",
+                {
+                    "n_steps": 3,
+                    "step": 0.1,
+                    "trace": 0.5,
+                    "cut": 2,
+                    "average": "none",
+                    "theta0": [0.0],
+                    "record": None,
+                },
+            ),
             ("lstd", {"states": [[0, 1, 0, 1]], "trace": 0.5, "ridge": 1e-6}),
             (
                 "td_trace",

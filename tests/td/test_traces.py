@@ -7,7 +7,7 @@ import pytest
 
 from amgd.descent.steps import sgd, theorem2, theorem3
 from amgd.errors import Diverged
-from amgd.td import TDProblem, kappa_trace, lstd, td0, td_trace, trace_system
+from amgd.td import TDProblem, expected_trace, kappa_trace, lstd, td0, td_trace, trace_system
 
 
 def random_problem(rng, n=4, d=2, discount=0.8):
@@ -76,6 +76,77 @@ def test_the_mean_field_is_the_sum_over_all_pasts(trace):
         np.testing.assert_allclose(found[0], problem.A, atol=1e-14)
 
 
+def all_paths(problem, length):
+    """Every path of the chain from its stationary law, and the probability of each."""
+    P = problem.chain.transition
+    paths = np.arange(problem.n_states)[:, None]
+    chance = np.array(problem.law)
+    for _ in range(length):
+        parent, after = np.nonzero(P[paths[:, -1]])
+        chance = chance[parent] * P[paths[parent, -1], after]
+        paths = np.column_stack([paths[parent], after])
+    return paths, chance
+
+
+@pytest.mark.parametrize("trace", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("average", ["none", "uniform", "linear", "Algorithm 2"])
+def test_the_expected_error_is_the_mean_over_all_paths(trace, average):
+    """Not cut: the runs of `td_trace` along every path, weighted with its probability."""
+    rng = np.random.default_rng(10)
+    problem = random_problem(rng, n=3)
+    paths, chance = all_paths(problem, 5)
+    rule = theorem3(0.2, 1.0) if average == "Algorithm 2" else 0.3
+    kind = "none" if average == "Algorithm 2" else average
+    given = {"trace": trace, "average": kind, "theta0": [1.0, 2.0], "record": [1, 3, 5]}
+    run = td_trace(problem, paths, rule, **given)
+    found = expected_trace(problem, 5, rule, cut=1 if trace == 0 else 9, **given)
+    np.testing.assert_array_equal(found.k, run.k)
+    np.testing.assert_allclose(found.theta, np.einsum("p,rpd->rd", chance, run.theta), rtol=1e-10)
+    away = run.theta - np.linalg.solve(*trace_system(problem, trace))
+    square = np.einsum("p,rpd,rpe->rde", chance, away, away)
+    np.testing.assert_allclose(found.error, square, rtol=1e-9)
+
+
+@pytest.mark.theorem("prop-14-cut")
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_a_cut_trace_keeps_the_last_features(cut):
+    """Beside a loop over all paths, on a chain with moves that do not occur."""
+    rng = np.random.default_rng(11)
+    P = np.array([[0.5, 0.5, 0.0], [0.3, 0.0, 0.7], [0.0, 1.0, 0.0]])
+    problem = TDProblem(P, rng.normal(size=3), rng.normal(size=(3, 2)), 0.9)
+    paths, chance = all_paths(problem, 6)
+    total = np.zeros((2, 2))
+    limit = np.linalg.solve(*trace_system(problem, 0.8))
+    for path, weight in zip(paths, chance, strict=True):
+        theta = np.zeros(2)
+        for t in range(6):
+            z = sum(
+                (0.9 * 0.8) ** i * problem.features[path[t - i]] for i in range(min(cut, t + 1))
+            )
+            ahead = 0.9 * problem.features[path[t + 1]] - problem.features[path[t]]
+            theta = theta + 0.4 * (problem.reward[path[t]] + ahead @ theta) * z
+        total += weight * np.outer(theta - limit, theta - limit)
+    found = expected_trace(problem, 6, 0.4, trace=0.8, cut=cut, record=[6])
+    np.testing.assert_allclose(found.error[0], total, rtol=1e-10)
+
+
+@pytest.mark.theorem("prop-14-cut")
+def test_longer_cuts_come_close_to_the_whole_trace():
+    """The error of cutting falls like (discount * trace)^cut, and lies beside a simulation."""
+    problem = random_problem(np.random.default_rng(12), n=2, discount=0.6)
+    runs = [
+        expected_trace(problem, 60, 0.2, trace=0.8, cut=c, record=[60]).error for c in range(1, 13)
+    ]
+    gaps = [np.abs(run - runs[-1]).max() for run in runs[:-1]]
+    assert (gaps[8] / gaps[0]) ** (1 / 8) < 1.2 * 0.48
+    path = problem.chain.sample(61, rng=np.random.default_rng(1), replicates=4000)
+    away = td_trace(problem, path, 0.2, trace=0.8, record=[60]).theta[0]
+    away = away - np.linalg.solve(*trace_system(problem, 0.8))
+    square = away[:, :, None] * away[:, None]
+    error = square.std(axis=0) / 4000**0.5
+    assert (np.abs(square.mean(axis=0) - runs[-1][0]) < 4 * error).all()
+
+
 def test_lstd_is_the_solution_of_the_sampled_system():
     rng = np.random.default_rng(1)
     problem = random_problem(rng)
@@ -104,6 +175,7 @@ REFUSED = {
         lambda: td_trace(GOOD, [[0, 1]], theorem2(1.0, 0.0), average="linear"),
         "^average must be 'none'",
     ),
+    "cut": (lambda: expected_trace(GOOD, 5, 0.1, cut=0), "^cut must be at least 1: got 0"),
     "ridge": (lambda: lstd(GOOD, [[0, 1]], ridge=0.0), "^ridge must lie in "),
 }
 
@@ -122,3 +194,11 @@ def test_a_run_that_diverges_names_seed_and_transition():
         np.errstate(over="ignore", invalid="ignore"),
     ):
         td_trace(GOOD, path, 100.0)
+    with pytest.raises(Diverged, match="a second moment is not finite after transition"):
+        expected_trace(GOOD, 500, 100.0)
+
+
+def test_too_many_pieces_of_path_are_refused():
+    problem = random_problem(np.random.default_rng(0), n=12)
+    with pytest.raises(ValueError, match=r"^cut must ask for at most .*; cut the trace shorter"):
+        expected_trace(problem, 30, 0.1, trace=0.9, cut=30)
