@@ -1149,13 +1149,13 @@ def theorem2_poisson(
     L, M, sigma = _positive("L", L), _positive("M", M), _nonnegative("sigma", sigma)
     r0, B = _distance(r0, B)
     q, q_lip = _nonnegative("q", q), _nonnegative("q_lip", q_lip)
-    if c == 0 and q > 0:
-        raise ValueError(f"c may be 0 only when q = 0: got q={q}; leave c out to take the best one")
     n = k.astype(np.float64)
-    noise = np.asarray(4 * sigma**2 + 4 * M * q)
+    middle = _middle_term(np.asarray(4 * sigma**2 + 4 * M * q), B, sigma, c, L)
+    if q > 0 and middle == 0:  # c = 0, which only sigma = 0 allows
+        raise ValueError(f"c may be 0 only when q = 0: got q={q}; leave c out to take the best one")
     return _result(
         4 * L * r0**2 / (n * (n + 1))
-        + _middle_term(noise, B, sigma, c, L) / np.sqrt(n)
+        + middle / np.sqrt(n)
         + 4 * (q * B + 2 * q_lip * B**2) / (n + 1)
     )
 

@@ -293,6 +293,7 @@ def expected_trace(
     [[0.25, 0.0], [0.4375, 0.0625]]
     """
     last = check.count("n_steps", n_steps, "learn from at least one transition")
+    check.room("n_steps", 8, last, cure="take fewer steps")
     cut = check.count("cut", cut, "the trace keeps at least the present feature")
     theta_star = np.linalg.lstsq(*trace_system(problem, trace), rcond=None)[0]
     r, d = problem.discount * float(trace), problem.dim
