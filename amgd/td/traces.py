@@ -290,7 +290,7 @@ def expected_trace(
     >>> problem = TDProblem([[0.5, 0.5], [0.5, 0.5]], [1.0, 0.0], np.eye(2), 0.5)
     >>> run = expected_trace(problem, 2, 0.5, trace=0.5, cut=2, record=[1, 2])
     >>> run.theta.tolist()
-    [[0.25, 0.0], [0.4375, 0.0625]]
+    [[0.25, 0.0], [0.4765625, 0.046875]]
     """
     last = check.count("n_steps", n_steps, "learn from at least one transition")
     check.room("n_steps", 8, last, cure="take fewer steps")
