@@ -337,7 +337,8 @@ def _compare_runs(name: str, raw: Environment, one: Environment, other: Environm
         alone,
         list(islice(_run(name, one, SEED), STEPS)),
         "reset must bring back all that step has changed, also in a wrapper; one that keeps "
-        "statistics, such as NormalizeObservation, cannot be used",
+        "statistics, such as NormalizeObservation, cannot be used: "
+        "TrainingSpec(normalise_observations=10.0) keeps those of observations with the run",
     )
     pairs = zip(_run(name, one, SEED), _run(name, other, OTHER), strict=True)
     _require_equal(

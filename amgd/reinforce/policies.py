@@ -17,8 +17,8 @@ Several independent policies (one for each seed of an experiment) can advance to
 Weights start Glorot uniform with gain 1 and biases at zero, in the output layer too, as in rllab
 (Duan et al. 2016).
 
-Plan of the module: the network, what all policies share, the two policies, a maker that lets the
-action space decide.
+Plan of the module: the network, normalised observations, what all policies share, the two policies,
+a maker that lets the action space decide.
 """
 
 from __future__ import annotations
@@ -38,7 +38,14 @@ from torch.distributions import Categorical, Distribution, Independent, Normal
 from amgd import _checks as check
 from amgd._checks import FloatArray
 
-__all__ = ["MLP", "GaussianPolicy", "Policy", "SoftmaxPolicy", "policy_for"]
+__all__ = [
+    "MLP",
+    "GaussianPolicy",
+    "ObservationNormaliser",
+    "Policy",
+    "SoftmaxPolicy",
+    "policy_for",
+]
 
 ActionKind = Literal["discrete", "continuous"]
 Generators = np.random.Generator | Sequence[np.random.Generator]
@@ -138,6 +145,107 @@ def _glorot(shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
     return rng.uniform(-limit, limit, size=shape)
 
 
+# --- normalised observations ----------------------------------------------------------------------
+class ObservationNormaliser(nn.Module):
+    """Observations less their mean, over their deviation, cut to [-clip, clip].
+
+    Mean and deviation are those of all observations that `update` was given, and change in no other
+    way: a policy that acts, or is evaluated, leaves them alone. Before the first update the mean is
+    0 and the deviation 1. They are buffers, so they are saved with the policy's parameters.
+
+    Parameters
+    ----------
+    size : int
+        Length of an observation.
+    clip : float
+        Bound of what comes out, in deviations.
+    replicates : int, optional
+        Number of stacked policies, each with numbers of its own.
+    dtype : torch.dtype
+        Type of the numbers.
+
+    Notes
+    -----
+    The variance is divided by the number of observations, and 1e-8 is added to it before its root
+    is taken, as Gymnasium's wrapper does: a coordinate that never changes becomes 0.
+
+    Examples
+    --------
+    >>> normaliser = ObservationNormaliser(1, clip=10.0)
+    >>> normaliser.update([[1.0], [3.0]])
+    >>> normaliser.normalised(np.array([[3.0], [100.0]])).round(3)
+    array([[ 1.],
+           [10.]])
+    """
+
+    count: Tensor
+    mean: Tensor
+    squares: Tensor
+
+    def __init__(
+        self,
+        size: int,
+        clip: float,
+        *,
+        replicates: int | None = None,
+        dtype: torch.dtype = torch.float64,
+    ) -> None:
+        super().__init__()
+        size = check.count("size", size, "an observation has one number at least")
+        self.clip = check.positive("clip", clip, "10 is usual")
+        check.instance("dtype", dtype, torch.dtype, "pass torch.float64")
+        lead: tuple[int, ...] = ()
+        if replicates is not None:
+            lead = (check.count("replicates", replicates, "None for a single policy"),)
+        check.room("size and replicates", size, *lead, cure="take fewer")
+        self.register_buffer("count", torch.zeros(*lead, 1, dtype=torch.int64))
+        self.register_buffer("mean", torch.zeros(*lead, size, dtype=dtype))
+        self.register_buffer("squares", torch.zeros(*lead, size, dtype=dtype))  # of deviations
+
+    @property
+    def deviation(self) -> Tensor:
+        """Standard deviation of each coordinate, 1 before the first update."""
+        variance = self.squares / self.count.clamp(min=1)
+        return torch.where(self.count > 0, (variance + 1e-8).sqrt(), 1.0)
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """Return normalised observations, (n, size) or (S, n, size)."""
+        centred = observations - self.mean.unsqueeze(-2)
+        return (centred / self.deviation.unsqueeze(-2)).clamp(-self.clip, self.clip)
+
+    def normalised(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """Return the same numbers in NumPy."""
+        mean, deviation = (value.numpy()[..., None, :] for value in (self.mean, self.deviation))
+        result: NDArray[Any] = ((observations - mean) / deviation).clip(-self.clip, self.clip)
+        return result
+
+    def update(self, observations: ArrayLike) -> None:
+        """Take the observations (N, size) of a batch into mean and deviation.
+
+        Two sets of numbers have the mean and the squares of their union by the formula of Chan,
+        Golub and LeVeque (1979). A stack of one takes them as a single policy does.
+        """
+        if self.mean.numel() != self.mean.shape[-1]:
+            raise ValueError(
+                f"update is for a single policy: got {len(self.mean)} replicates; update each alone"
+            )
+        size = self.mean.shape[-1]
+        given = check.array("observations", observations, ("N", size), "pass those of a batch")
+        old, new = int(self.count), len(given)
+        mean = given.mean(axis=0)
+        squares = np.square(given - mean).sum(axis=0)
+        before = self.mean.numpy().astype(np.float64).reshape(size)
+        gap = mean - before
+        self.count += new
+        self.mean.copy_(torch.from_numpy(before + gap * (new / (old + new))).view_as(self.mean))
+        squares += np.square(gap) * (old * new / (old + new))
+        self.squares += torch.from_numpy(squares).view_as(self.squares)
+
+    def extra_repr(self) -> str:
+        """Show the size and the bound in `repr`."""
+        return f"size={self.mean.shape[-1]}, clip={self.clip:g}"
+
+
 # --- what all policies share ----------------------------------------------------------------------
 class Policy(nn.Module, ABC):
     """A law of the action given the observation, with parameters that torch can differentiate.
@@ -150,18 +258,31 @@ class Policy(nn.Module, ABC):
         Units of the network from the observation to the actions.
     replicates : int or None
         Number of stacked policies; None for a single one without the leading axis.
+    normaliser : ObservationNormaliser or None
+        What the observations go through before the networks; None leaves them as they are.
     """
 
     action_kind: ClassVar[ActionKind]
 
     def __init__(
-        self, sizes: Sequence[int], *, rng: Generators, dtype: torch.dtype = torch.float64
+        self,
+        sizes: Sequence[int],
+        *,
+        rng: Generators,
+        dtype: torch.dtype = torch.float64,
+        normalise_observations: float | None = None,
     ) -> None:
         super().__init__()
         self._set_dtype(dtype)
         self.network = MLP(sizes, rng=rng, dtype=dtype)
         self.sizes = self.network.sizes
         self.replicates = self.network.replicates
+        self.normaliser: ObservationNormaliser | None = None
+        if normalise_observations is not None:
+            clip = check.positive("normalise_observations", normalise_observations, "10 is usual")
+            self.normaliser = ObservationNormaliser(
+                self.sizes[0], clip, replicates=self.replicates, dtype=dtype
+            )
 
     def _set_dtype(self, dtype: torch.dtype) -> None:
         if not isinstance(dtype, torch.dtype) or dtype not in (torch.float32, torch.float64):
@@ -245,10 +366,15 @@ class Policy(nn.Module, ABC):
         return f"sizes={self.sizes}, replicates={self.replicates}"
 
     def _observations(self, observations: Tensor | ArrayLike) -> Tensor:
-        """Return observations as a tensor of the policy's type and the right shape."""
+        """Return what the networks see of observations, a tensor of the policy's type."""
         given = _tensor("observations", observations).to(self.dtype)
         self._check_shape(tuple(given.shape))
-        return given
+        return given if self.normaliser is None else self.normaliser.forward(given)
+
+    def _seen(self, observations: Tensor | ArrayLike) -> NDArray[Any]:
+        """Return the same as an array."""
+        given = self._array(observations)
+        return given if self.normaliser is None else self.normaliser.normalised(given)
 
     def _array(self, observations: Tensor | ArrayLike) -> NDArray[Any]:
         """Return observations as an array of the policy's type and the right shape."""
@@ -305,6 +431,9 @@ class SoftmaxPolicy(Policy):
         Draws the initial weights; a sequence stacks S independent policies.
     dtype : torch.float64 or torch.float32
         Type of the parameters.
+    normalise_observations : float, optional
+        Bound of an `ObservationNormaliser` before the networks; without it they see observations
+        as they are.
 
     Raises
     ------
@@ -323,9 +452,14 @@ class SoftmaxPolicy(Policy):
     action_kind: ClassVar[ActionKind] = "discrete"
 
     def __init__(
-        self, sizes: Sequence[int], *, rng: Generators, dtype: torch.dtype = torch.float64
+        self,
+        sizes: Sequence[int],
+        *,
+        rng: Generators,
+        dtype: torch.dtype = torch.float64,
+        normalise_observations: float | None = None,
     ) -> None:
-        super().__init__(sizes, rng=rng, dtype=dtype)
+        super().__init__(sizes, rng=rng, dtype=dtype, normalise_observations=normalise_observations)
         if self.action_size < 2:
             raise ValueError(
                 f"a softmax policy needs at least 2 actions: got sizes {self.sizes}; "
@@ -362,7 +496,7 @@ class SoftmaxPolicy(Policy):
 
     def act(self, observations: Tensor | ArrayLike, noise: FloatArray) -> NDArray[np.int64]:
         """Invert the cumulative law: the first action whose cumulated probability exceeds u."""
-        logits = self.network.evaluate(self._array(observations))
+        logits = self.network.evaluate(self._seen(observations))
         self._refuse_non_finite("a logit", logits)
         # The axis of the actions goes first: NumPy is slow along a short last axis.
         logits = np.ascontiguousarray(logits.transpose(-1, *range(logits.ndim - 1)))
@@ -404,6 +538,9 @@ class GaussianPolicy(Policy):
         Draws the initial weights, the mean's before the deviation's.
     dtype : torch.float64 or torch.float32
         Type of the parameters.
+    normalise_observations : float, optional
+        Bound of an `ObservationNormaliser` before the networks; without it they see observations
+        as they are.
 
     Raises
     ------
@@ -429,10 +566,11 @@ class GaussianPolicy(Policy):
         *,
         rng: Generators,
         dtype: torch.dtype = torch.float64,
+        normalise_observations: float | None = None,
     ) -> None:
         kind = check.choice("std", std, ("network", "free"))
         least = check.real("floor", floor, "1e-6 is rllab's", "(0, 1]")
-        super().__init__(sizes, rng=rng, dtype=dtype)
+        super().__init__(sizes, rng=rng, dtype=dtype, normalise_observations=normalise_observations)
         self.std, self.floor = kind, least
         self._limit = -math.log(least)
         self.std_network: MLP | None = None
@@ -471,7 +609,7 @@ class GaussianPolicy(Policy):
 
     def act(self, observations: Tensor | ArrayLike, noise: FloatArray) -> FloatArray:
         """Return mean + std * noise, as float64."""
-        given = self._array(observations)
+        given = self._seen(observations)
         mean = self.network.evaluate(given)
         if self.std_network is None:
             log_std = self.log_std.detach().numpy()[..., None, :]
@@ -508,6 +646,7 @@ def policy_for(
     std: Literal["network", "free"] = "network",
     floor: float = 1e-6,
     dtype: torch.dtype = torch.float64,
+    normalise_observations: float | None = None,
 ) -> Policy:
     """Make the policy that fits a simulator: softmax for finitely many actions, else Gaussian.
 
@@ -517,7 +656,7 @@ def policy_for(
         Gives the sizes of the first and the last layer and the kind of action.
     hidden : sequence of int
         Units of the hidden layers; may be empty.
-    rng, std, floor, dtype
+    rng, std, floor, dtype, normalise_observations
         As for `SoftmaxPolicy` and `GaussianPolicy`.
 
     Examples
@@ -530,8 +669,12 @@ def policy_for(
     check.instance("simulator", simulator, ActsOn, cure)  # type: ignore[type-abstract]
     sizes = (simulator.observation_size, *hidden, simulator.action_size)
     if simulator.action_kind == "discrete":
-        return SoftmaxPolicy(sizes, rng=rng, dtype=dtype)
-    return GaussianPolicy(sizes, std, floor, rng=rng, dtype=dtype)
+        return SoftmaxPolicy(
+            sizes, rng=rng, dtype=dtype, normalise_observations=normalise_observations
+        )
+    return GaussianPolicy(
+        sizes, std, floor, rng=rng, dtype=dtype, normalise_observations=normalise_observations
+    )
 
 
 def check_fit(policy: Policy, simulator: ActsOn) -> None:

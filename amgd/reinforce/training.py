@@ -129,6 +129,12 @@ class TrainingSpec:
         Number of fresh episodes. A multiple of `batch` lets classic control do both in one go.
     std, floor
         Of a Gaussian policy, see `GaussianPolicy`.
+    normalise_observations : float, optional
+        The networks see observations less their mean, over their deviation, cut to so many
+        deviations (10 is usual). Mean and deviation are those of the training batches of the rows
+        before, whatever an evaluation sees: in row 0 the mean is 0 and the deviation 1, and
+        update k takes in the batch of row k - 1. They belong to the policy and are saved with it.
+        The baseline sees observations as they are.
     initial : "own" or "shared"
         Whether each run draws its initial policy, or all start from one, as in the paper.
     dtype : "float64" or "float32"
@@ -182,6 +188,7 @@ class TrainingSpec:
     evaluation_episodes: int = 50
     std: Literal["network", "free"] = "network"
     floor: float = 1e-6
+    normalise_observations: float | None = None
     initial: Literal["own", "shared"] = "own"
     dtype: Literal["float64", "float32"] = "float64"
     seed: int = 0
@@ -208,6 +215,9 @@ class TrainingSpec:
         put("lr", check.real("lr", self.lr, "0.1 is the paper's for CartPole", "(0, inf)"))
         put("discount", check.real("discount", self.discount, "0.99 is usual", "[0, 1]"))
         put("floor", check.real("floor", self.floor, "1e-6 is rllab's", "(0, 1]"))
+        if self.normalise_observations is not None:
+            clip = self.normalise_observations
+            put("normalise_observations", check.positive("normalise_observations", clip, "try 10"))
         if self.momentum is not None:
             put("momentum", check.real("momentum", self.momentum, "0.9 is usual", "[0, 1)"))
         put("weigh_by_time", check.boolean("weigh_by_time", self.weigh_by_time, "see its text"))
@@ -465,8 +475,12 @@ class Trainer:
             row.update({f"evaluation_{name}": summary[name] for name in ("return", "length")})
         final = self.k == spec.iterations
         if not final:
-            for optimizer in self._optimizers:
+            for policy, optimizer, batch in zip(
+                self.policies, self._optimizers, batches, strict=True
+            ):
                 optimizer.step()
+                if policy.normaliser is not None:
+                    policy.normaliser.update(batch.observations)
         clock.lap("update")
 
         seconds = {
@@ -583,9 +597,15 @@ class Trainer:
         )
 
     def _policy(self, rng: Generators) -> Policy:
-        spec, dtype = self.spec, _DTYPES[self.spec.dtype]
+        spec = self.spec
         return policy_for(
-            self.simulator, spec.hidden, rng=rng, std=spec.std, floor=spec.floor, dtype=dtype
+            self.simulator,
+            spec.hidden,
+            rng=rng,
+            std=spec.std,
+            floor=spec.floor,
+            dtype=_DTYPES[spec.dtype],
+            normalise_observations=spec.normalise_observations,
         )
 
     def _stack(self, policies: list[Policy]) -> Policy:
@@ -593,8 +613,8 @@ class Trainer:
         n = len(policies)
         if n not in self._stacks:
             self._stacks[n] = self._policy([np.random.default_rng(0)] * n)  # weights replaced
-        parameters = (policy.parameters() for policy in policies)
-        for stacked, *slices in zip(self._stacks[n].parameters(), *parameters, strict=True):
+        numbers = map(_numbers, policies)
+        for stacked, *slices in zip(_numbers(self._stacks[n]), *numbers, strict=True):
             stacked.data.copy_(torch.cat([p.data for p in slices]))
         return self._stacks[n]
 
@@ -602,7 +622,7 @@ class Trainer:
         """Return the log and the policies, as single ones that act on their own."""
         single = [self._policy(np.random.default_rng(0)) for _ in self.runs]  # weights replaced
         for target, source in zip(single, self.policies, strict=True):
-            for p, q in zip(target.parameters(), source.parameters(), strict=True):
+            for p, q in zip(_numbers(target), _numbers(source), strict=True):
                 p.data.copy_(q.data.reshape(p.shape))
         return TrainingResult(self.spec, self.log, single)
 
@@ -650,7 +670,8 @@ class Trainer:
                 "trainer with the spec that it was saved from"
             )
         ours = _told(self.spec)
-        for theirs in state.get("specs", []):  # older states have none
+        for told in state.get("specs", []):  # older states have none, or lack a field
+            theirs = {f.name: repr(f.default) for f in fields(self.spec)} | told
             differing = [name for name in ours if theirs.get(name) != ours[name]]
             if state["k"] <= min(int(theirs["iterations"]), self.spec.iterations):
                 differing = [name for name in differing if name != "iterations"]
@@ -813,6 +834,10 @@ def _told(spec: TrainingSpec) -> dict[str, str]:
         for f in fields(spec)
         if f.name not in ("runs", "threads")
     }
+
+
+def _numbers(policy: Policy) -> Iterator[torch.Tensor]:
+    return chain(policy.parameters(), policy.buffers())
 
 
 def _flat(policy: Policy) -> torch.Tensor:

@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from amgd.experiments.checkpoints import CHECKPOINTS
+from amgd.experiments.experiment import from_toml, to_toml
 from amgd.experiments.named import named
 from amgd.experiments.progress import planned_rows
 from amgd.experiments.records import Record, RecordError
@@ -36,6 +37,9 @@ TRAINING = TrainingSpec(
     evaluation_episodes=2,
 )
 TINY = ReinforceSpec(training=TRAINING, variants=("plain",), seeds=2)
+NORMALISED = from_toml(
+    to_toml(TINY).replace("[training]\n", "[training]\nnormalise_observations = 2.0\n")
+)
 # Two runs of a second or two.
 LONG = replace(
     named("figure3-swimmer", "smoke"),
@@ -167,16 +171,17 @@ def test_killed_at_every_write(uninterrupted, tmp_path, after):
     assert names == set(tables(whole.path))
 
 
-def test_killed_again_and_again_at_the_same_write(uninterrupted, tmp_path):
+@pytest.mark.parametrize("spec", [TINY, NORMALISED], ids=["plain", "normalised"])
+def test_killed_again_and_again_at_the_same_write(uninterrupted, tmp_path, spec):
     """Each try gets one write further, and none loses what the one before has written."""
-    whole, _ = uninterrupted(TINY)
+    whole, _ = uninterrupted(spec)
     tries = 0
     while not complete(tmp_path):
-        process = start(dies, 1, True, TINY, tmp_path)
+        process = start(dies, 1, True, spec, tmp_path)
         process.join()
         tries += 1
         assert tries < 10
-    record(TINY, tmp_path)
+    record(spec, tmp_path)
     assert_same(tmp_path, whole)
 
 

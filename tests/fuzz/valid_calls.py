@@ -36,6 +36,7 @@ from amgd.reinforce import (
     collect_episodes,
     make_simulator,
 )
+from amgd.reinforce.policies import ObservationNormaliser
 from amgd.statistics import bootstrap_interval, interquartile_mean
 from amgd.td import GridWorld, GridWorldEnv, TDProblem, fourier_features, td0
 
@@ -63,7 +64,12 @@ MADE_BY_US = {
     "td.traces.TraceRun",
 }
 # Parts of the inner loops, whose callers have checked: a test would cost more than the layer.
-INNER = {"reinforce.policies.MLP.forward", "reinforce.policies.MLP.evaluate"}
+INNER = {
+    "reinforce.policies.MLP.forward",
+    "reinforce.policies.MLP.evaluate",
+    "reinforce.policies.ObservationNormaliser.forward",
+    "reinforce.policies.ObservationNormaliser.normalised",
+}
 ABSTRACT = {
     "descent.problems.Domain",
     "descent.problems.Problem.__init__",
@@ -530,8 +536,14 @@ CALLS = {
                                         "loss": "episode_mean", "discount": 0.9},
     "reinforce.policies.MLP.__init__": {"sizes": (3, 2), **RNG, "dtype": torch.float64},
     "reinforce.policies.GaussianPolicy.__init__": {"sizes": (3, 2), "std": "network",
-                                                   "floor": 1e-6, **RNG, "dtype": torch.float64},
-    "reinforce.policies.SoftmaxPolicy.__init__": {"sizes": (3, 2), **RNG, "dtype": torch.float64},
+                                                   "floor": 1e-6, **RNG, "dtype": torch.float64,
+                                                   "normalise_observations": 10.0},
+    "reinforce.policies.SoftmaxPolicy.__init__": {"sizes": (3, 2), **RNG, "dtype": torch.float64,
+                                                  "normalise_observations": 10.0},
+    "reinforce.policies.ObservationNormaliser.__init__": {
+        "size": 3, "clip": 10.0, "replicates": None, "dtype": torch.float64},
+    "reinforce.policies.ObservationNormaliser.update": method(
+        lambda: ObservationNormaliser(3, 10.0), "update", observations=np.ones((2, 3))),
     **{
         f"reinforce.policies.{type(policy).__name__}.{name}": called(getattr(policy, name), **given)
         for policy, seen, actions, noise in (
@@ -549,7 +561,8 @@ CALLS = {
         if hasattr(policy, name)
     },
     "reinforce.policies.policy_for": {"simulator": SIMULATOR, "hidden": (2,), **RNG,
-                                      "std": "network", "floor": 1e-6, "dtype": torch.float64},
+                                      "std": "network", "floor": 1e-6, "dtype": torch.float64,
+                                      "normalise_observations": 10.0},
     "reinforce.simulators.GymnasiumSimulator.__init__": {"name": "MountainCar-v0"},
     "reinforce.simulators.GymnasiumSimulator.initial": method(
         lambda: make_simulator("MountainCar-v0"), "initial", n=2, **RNG),
@@ -575,8 +588,8 @@ CALLS = {
         "optimizer": "theorem1", "matched_to": "ghadimi_lan", "momentum": None, "discount": 0.99,
         "loss": "episode_mean", "advantages": "raw", "weigh_by_time": False, "baseline": "none",
         "time_limit": "terminal", "horizon": None, "iterate": "y", "evaluation": "separate",
-        "evaluation_episodes": 50, "std": "network", "floor": 1e-6, "initial": "own",
-        "dtype": "float64", "seed": 0, "runs": (0,), "options": {}, "threads": 1,
+        "evaluation_episodes": 50, "std": "network", "floor": 1e-6, "normalise_observations": None,
+        "initial": "own", "dtype": "float64", "seed": 0, "runs": (0,), "options": {}, "threads": 1,
     },
     "reinforce.training.join_states": {"states": [trainer().state_dict()]},
     "reinforce.training.split_state": {"state": trainer().state_dict()},

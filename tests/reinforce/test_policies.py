@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from amgd.reinforce import GaussianPolicy, SoftmaxPolicy, make_simulator, policy_for
-from amgd.reinforce.policies import MLP
+from amgd.reinforce.policies import MLP, ObservationNormaliser
 
 
 def rng(seed=0):
@@ -414,3 +414,83 @@ def test_a_policy_follows_float_and_double(make):
             convert()
     assert [p.tolist() for p in policy.parameters()] == weights
     assert policy.dtype == torch.float64
+
+
+# --- normalised observations ----------------------------------------------------------------------
+@pytest.mark.parametrize("sizes", [(1,), (5,), (1, 1, 7), (100, 3, 1000), (2,) * 30], ids=str)
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_mean_and_deviation_of_batches_are_those_of_all_numbers(sizes, offset):
+    draw = np.random.default_rng(len(sizes))
+    batches = [offset + draw.normal(3.0, [1.0, 20.0, 0.0], (n, 3)) for n in sizes]
+    normaliser = ObservationNormaliser(3, clip=2.5)
+    for batch in batches:
+        normaliser.update(batch)
+    every = np.concatenate(batches)
+    np.testing.assert_allclose(normaliser.mean.numpy(), every.mean(axis=0), rtol=1e-12)
+    deviation = np.sqrt(every.var(axis=0) + 1e-8)
+    np.testing.assert_allclose(normaliser.deviation.numpy(), deviation, rtol=1e-6)
+    wanted = np.clip((every - every.mean(axis=0)) / deviation, -2.5, 2.5)
+    got = normaliser.normalised(every)
+    np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-5)
+    np.testing.assert_allclose(normaliser(torch.tensor(every)).numpy(), got, rtol=1e-12)
+
+
+def test_before_the_first_update_observations_are_only_cut():
+    normaliser = ObservationNormaliser(2, clip=2.0)
+    assert normaliser.normalised(np.array([[1.5, -7.0]])).tolist() == [[1.5, -2.0]]
+
+
+@pytest.mark.parametrize("kind", [SoftmaxPolicy, GaussianPolicy])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("stacked", [False, True])
+def test_a_policy_sees_normalised_observations_in_every_method(kind, dtype, stacked):
+    def policy_of(**options):
+        generator = np.random.default_rng(0)
+        rng = [generator] if stacked else generator
+        return kind((3, 5, 2), rng=rng, dtype=dtype, **options)
+
+    raw, policy = policy_of(), policy_of(normalise_observations=1.5)
+    draw = np.random.default_rng(1)
+    policy.normaliser.update(draw.normal(4.0, 3.0, (50, 3)))
+    seen = draw.normal(4.0, 3.0, (1, 6, 3) if stacked else (6, 3))
+    by_hand = (seen - policy.normaliser.mean.numpy()) / policy.normaliser.deviation.numpy()
+    by_hand = np.clip(by_hand, -1.5, 1.5)
+    close = {"rtol": 1e-5 if dtype == torch.float32 else 1e-12, "atol": 1e-6}
+    noise = policy.noise(seen.shape[:-1], rng=np.random.default_rng(2))
+    actions = policy.act(seen, noise)
+    np.testing.assert_allclose(actions, raw.act(by_hand, noise), **close)
+    np.testing.assert_allclose(actions, policy.sample(seen, rng=np.random.default_rng(2)), **close)
+    for ask in (policy.log_prob, raw.log_prob):
+        given = seen if ask == policy.log_prob else by_hand
+        np.testing.assert_allclose(
+            ask(given, actions).detach(), raw.log_prob(by_hand, actions).detach(), **close
+        )
+    assert {name for name, _ in policy.named_parameters()} == {n for n, _ in raw.named_parameters()}
+    other = policy_of(normalise_observations=1.5)
+    other.load_state_dict(policy.state_dict())
+    np.testing.assert_array_equal(other.act(seen, noise), actions)
+    assert policy.double().act(seen, noise).dtype == actions.dtype
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (lambda: ObservationNormaliser(0, 1.0), ValueError, "size must be at least 1: got 0"),
+        (lambda: ObservationNormaliser(2, 0.0), ValueError, "clip must lie in"),
+        (lambda: ObservationNormaliser(2, 1.0).update([[1.0]]), ValueError, "shape .N, 2.: got"),
+        (lambda: ObservationNormaliser(1, 1.0).update([[np.nan]]), ValueError, "must be finite"),
+        (
+            lambda: ObservationNormaliser(1, 1.0, replicates=2).update([[1.0]]),
+            ValueError,
+            "got 2 replicates; update each alone",
+        ),
+        (
+            lambda: SoftmaxPolicy((1, 2), rng=np.random.default_rng(0), normalise_observations=-1),
+            ValueError,
+            "normalise_observations must lie in",
+        ),
+    ],
+)
+def test_a_normaliser_refuses(call, error, match):
+    with pytest.raises(error, match=match):
+        call()

@@ -1,5 +1,6 @@
 """The training loop: against a loop by hand, its readings, its randomness, its failures."""
 
+import dataclasses
 import functools
 import io
 import itertools
@@ -649,6 +650,15 @@ def test_a_training_goes_on_longer_unless_it_is_done():
         longer.load_state_dict(short.state_dict())
 
 
+def test_a_state_from_before_a_field_was_there_loads_as_with_its_default():
+    old = Trainer(cartpole()).state_dict()
+    for told in old["specs"]:
+        told.pop("normalise_observations", None)
+    Trainer(cartpole()).load_state_dict(old)
+    with pytest.raises(ValueError, match=r"normalise_observations=None \(here 5.0\)"):
+        Trainer(cartpole(normalise_observations=5)).load_state_dict(old)
+
+
 def test_a_state_from_before_it_told_its_spec_loads():
     trainer, old = Trainer(cartpole()), Trainer(cartpole()).state_dict()
     del old["specs"]
@@ -819,3 +829,64 @@ def test_spec_is_frozen_equal_and_hashable():
     assert cartpole(runs=3) == cartpole(runs=[0, 1, 2])
     with pytest.raises(AttributeError):
         small().lr = 1.0
+
+
+# --- normalised observations ----------------------------------------------------------------------
+ROBOT = {"environment": "Walker2d-v5", "baseline": "linear", "horizon": 60, "batch": 16, "runs": 1}
+
+
+def seen_in(spec, trainer, run, k):
+    """What the training batch of row k observes, drawn again by hand."""
+    policy = trainer.policies[trainer.runs.index(run)]
+    stream = spec.stream(run, TRAIN, k)
+    rng = stream if policy.replicates is None else [stream]
+    simulator = make_simulator(spec.environment)
+    return collect_episodes(
+        policy, simulator, spec.batch, horizon=spec.horizon, rng=rng
+    ).observations
+
+
+@pytest.mark.parametrize("more", [{}, {"evaluation": "next_batch"}, ROBOT], ids=str)
+def test_mean_and_deviation_are_those_of_the_training_batches_before(more):
+    spec = cartpole(normalise_observations=3.0, **more)
+    trainer, seen = Trainer(spec), {run: [] for run in range(len(Trainer(spec).runs))}
+    while not trainer.done:
+        for run, batches in seen.items():
+            batches.append(seen_in(spec, trainer, run, trainer.k))
+        trainer.advance()
+    for run, batches in seen.items():
+        normaliser = trainer.policies[run].normaliser
+        last = np.concatenate(batches[:-1]).astype(float)  # the last row has no update
+        assert int(normaliser.count) == len(last)
+        np.testing.assert_allclose(normaliser.mean.numpy().ravel(), last.mean(axis=0), rtol=1e-9)
+        np.testing.assert_allclose(
+            normaliser.deviation.numpy().ravel(), np.sqrt(last.var(axis=0) + 1e-8), rtol=1e-9
+        )
+        single = trainer.result().policies[run]  # takes them along
+        assert single.normaliser.mean.numpy().tolist() == normaliser.mean.numpy().ravel().tolist()
+
+
+@pytest.mark.parametrize("more", [{}, {"dtype": "float32"}, {"iterate": "x_bar"}, ROBOT], ids=str)
+def test_normalised_runs_go_on_bit_for_bit_alone_together_and_on_threads(more):
+    spec = cartpole(normalise_observations=5.0, **more)
+    whole = Trainer(spec)
+    while not whole.done:
+        whole.advance()
+    assert not np.array_equal(whole.log["return"], train(cartpole(**more)).log["return"])
+    for k in range(spec.iterations + 1):
+        first, file = Trainer(spec), io.BytesIO()
+        while first.k < k:
+            first.advance()
+        torch.save(first.state_dict(), file)
+        file.seek(0)
+        second = Trainer(dataclasses.replace(spec, threads=2))
+        second.load_state_dict(torch.load(file, weights_only=True))
+        while not second.done:
+            second.advance()
+        same_columns(whole.log, second.log)
+        for one, other in zip(whole.policies, second.policies, strict=True):
+            for p, q in zip(one.state_dict().values(), other.state_dict().values(), strict=True):
+                assert torch.equal(p, q)
+    for i, run in enumerate(whole.runs):
+        alone = train(dataclasses.replace(spec, runs=(run,))).log
+        assert alone["return"][0].tolist() == whole.log["return"][i].tolist()
