@@ -46,7 +46,8 @@ class LinearBaseline:
     Notes
     -----
     In a training loop call `predict` first and `fit` afterwards, so that the predictions come from
-    the batch before. Before the first fit the prediction is 0.
+    the batch before. Before the first fit the prediction is 0. rllab makes the ridge ten times as
+    large while a coefficient is NaN; here none is, and equations that overflow are refused.
 
     Examples
     --------
