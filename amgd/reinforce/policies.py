@@ -222,8 +222,8 @@ class ObservationNormaliser(nn.Module):
     def update(self, observations: ArrayLike) -> None:
         """Take the observations (N, size) of a batch into mean and deviation.
 
-        Two sets of numbers have the mean and the squares of their union by the formula of Chan,
-        Golub and LeVeque (1979). A stack of one takes them as a single policy does.
+        Numbers of two sets give those of their union by the formula of Chan et al. (1979). A stack
+        of one takes them as a single policy does.
         """
         if self.mean.numel() != self.mean.shape[-1]:
             raise ValueError(
