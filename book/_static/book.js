@@ -141,6 +141,38 @@ function explorables() {
   new MutationObserver(() => frames.forEach(tell)).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 }
 
+// Whatever folds hide an element: they open.
+function reveal(element) {
+  for (let up = element && element.parentElement; up; up = up.parentElement) {
+    if (up.tagName === "DETAILS") up.open = true;
+    if (up.classList.contains("toggle-hidden")) up.querySelector(".toggle-button").click();
+  }
+}
+
+// A link to a place within folds opens them, from another page and from this one.
+function arrive(hash) {
+  const target = document.getElementById(decodeURIComponent(hash.slice(1)));
+  if (!target || target.checkVisibility({ visibilityProperty: true })) return;
+  reveal(target);
+  target.scrollIntoView();
+}
+
+// The second reading: its folds one by one, by a button all of them, which a reader's browser remembers; on paper all are open.
+function secondReading(button) {
+  const folds = all("details.second-reading");
+  const open = (wanted) => {
+    folds.forEach((fold) => (fold.open = wanted));
+    button.setAttribute("aria-expanded", wanted);
+    button.textContent = wanted ? "Close the second reading" : "Open the second reading";
+  };
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    open(button.getAttribute("aria-expanded") === "false");
+    localStorage.setItem("second-reading", button.getAttribute("aria-expanded"));
+  });
+  if (localStorage.getItem("second-reading") === "true") open(true);
+}
+
 // Who comes from the search lands on a marked word, in the section that was found; a fold around it opens.
 function landOnHit() {
   const marks = all("article .highlighted");
@@ -149,10 +181,7 @@ function landOnHit() {
   const hits = near.length ? near : marks;
   const hit = hits.find((mark) => mark.checkVisibility({ visibilityProperty: true })) || hits[0];
   if (!hit) return;
-  for (let up = hit.parentElement; up; up = up.parentElement) {
-    if (up.tagName === "DETAILS") up.open = true;
-    if (up.classList.contains("toggle-hidden")) up.querySelector(".toggle-button").click();
-  }
+  reveal(hit);
   hit.scrollIntoView({ block: "center" });
 }
 
@@ -160,6 +189,19 @@ function landOnHit() {
 window.addEventListener("keydown", (event) => {
   if (event.key === "Escape") all("dialog[open]").forEach((dialog) => dialog.close());
 }, true);
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href]");
+  if (link && link.hash && link.pathname === location.pathname) arrive(link.hash);
+});
+window.addEventListener("beforeprint", () => all("details.second-reading:not([open])").forEach((fold) => {
+  fold.open = true;
+  fold.dataset.printed = "";
+}));
+window.addEventListener("afterprint", () => all("details[data-printed]").forEach((fold) => {
+  fold.open = false;
+  delete fold.dataset.printed;
+}));
 
 for (const id of Object.keys(DRAWERS)) {
   if (localStorage.getItem(`without-${id}`)) document.documentElement.classList.add(`without-${id}`);
@@ -169,12 +211,14 @@ document.addEventListener("DOMContentLoaded", () => {
   all("button.door").forEach(door);
   all("[data-opens]").forEach(opens);
   explorables();
+  all("button.all-folds").forEach(secondReading);
   all("article figure img, article div.cell_output img").forEach(figure);
 });
 window.addEventListener("load", async () => {
   all(".admonition.toggle > .admonition-title").forEach(fold);
   if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
   scrollers();
+  arrive(location.hash);
   setTimeout(landOnHit, 20); // Sphinx marks the words in a timer of 10 ms, set before
   new ResizeObserver(scrollers).observe(document.body);
 });

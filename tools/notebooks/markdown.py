@@ -259,6 +259,21 @@ class Chapter:
         attachments = {f"{found.name}.png": {"image/png": picture}}
         return Block(text, opens=True, attachments=attachments)
 
+    def block_second_reading(self, node: nodes.Element) -> Iterator[Block | Code]:
+        """What the page folds: open here, as code that runs stands in no fold."""
+        if not node.get("written"):  # proofs, exercises: boxes and headings say it
+            yield from self.blocks(node)
+            return
+        title = self.inline(nodes.inline("", "", *(part.deepcopy() for part in node["title"])))
+        yield Block(f"*Second reading{': ' if title else ''}{title}*")
+        yield from self.blocks(node)
+        if node.next_node(descend=False, siblings=True) is not None:
+            yield Block("*End of the second reading.*")
+
+    def block_reading_time(self, node: nodes.Element) -> Iterator[Block | Code]:
+        """It speaks of what the page folds."""
+        yield from ()
+
     def block_figure(self, node: nodes.figure) -> Iterator[Block | Code]:
         """A picture from a file, if it is one, and the caption."""
         for image in node.findall(nodes.image):
