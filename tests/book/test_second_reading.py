@@ -22,7 +22,9 @@ STATEMENTS = ["theorem", "lemma", "proposition", "corollary", "remark"]
 @pytest.fixture(params=CHAPTERS)
 def article(request, html: Path) -> Tag:
     """The text of a chapter as it is built."""
-    page = BeautifulSoup((html / f"notebooks/{request.param}.html").read_text("utf8"), "html.parser")
+    page = BeautifulSoup(
+        (html / f"notebooks/{request.param}.html").read_text("utf8"), "html.parser"
+    )
     found = page.find("article")
     assert found
     return found
