@@ -182,7 +182,7 @@ EVIDENCE = {
         "Yet acceleration survives": 'assert min(win["scaled gradient"][300]) > 4',
         "*behind* at $k=300$": 'assert win["one coordinate"][3000][0] > 3',
         "acceleration can end ahead": "assert acc < avg",
-        "To our knowledge the formulas for": OPEN,
+        "To our knowledge the formulas for": "mou2024optimal",
         "every method is a weighted sum": "# the weights against the package, pathwise",
         "every method of this book is then": "# the weights against the package, pathwise",
         "and no step had to be tuned": "assert 0.93 < slope3 < 1.07",
