@@ -135,7 +135,16 @@ function slider(name, label, { min, max, step, value, scale = (v) => v, show = (
       input.value = place;
       say();
     },
+    most(place) {
+      input.max = place;
+      say();
+    },
   };
+}
+
+// Controls that have no meaning now are hidden.
+function show(name, isShown) {
+  document.getElementById(name).parentElement.hidden = !isShown;
 }
 
 // A choice among a few options: {value: what it says}.
@@ -146,24 +155,13 @@ function choice(name, label, options, value = Object.keys(options)[0]) {
   select.addEventListener("input", () => redraw());
   controls.append(make("div", {}, make("label", { htmlFor: name }, label), select));
   named.set(name, () => select.value);
-  return {
-    set(key) {
-      select.value = key;
-    },
-    onChange(action) {
-      select.addEventListener("input", action);
-    },
-  };
 }
 
-function button(label, action, place = buttonRow()) {
+function button(label, action) {
+  const row = controls.querySelector(".buttons") || controls.appendChild(make("div", { className: "buttons" }));
   const made = make("button", { type: "button", onclick: () => (action(), redraw()) }, label);
-  place.append(made);
+  row.append(made);
   return made;
-}
-
-function buttonRow() {
-  return controls.querySelector(".buttons") || controls.appendChild(make("div", { className: "buttons" }));
 }
 
 // Numbers below the pictures: {what: value}.

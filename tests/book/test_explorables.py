@@ -12,10 +12,11 @@ from conftest import ROOT
 
 from amgd import figures
 from amgd.descent import steps
-from amgd.descent.algorithms import sgd
-from amgd.descent.exact import exact_gap
+from amgd.descent.algorithms import amgd_nonconvex, sgd
+from amgd.descent.exact import exact_average, exact_gap
 from amgd.descent.problems import Quadratic
-from amgd.markov import sticky
+from amgd.markov import MarkovChain, de_bruijn, iid, lazy_cycle, sticky, two_clusters, two_state
+from amgd.td import TDProblem
 
 FOLDER = ROOT / "book" / "explorables"
 AXE = Path(__file__).parent / "vendor" / "axe-4.14.1.min.js"
@@ -47,6 +48,111 @@ def sticky_chain(p: float, rule: str, step: float, seed: int) -> Numbers:
     }
 
 
+def step_in_the_plane(
+    alpha: float, beta: float, rule: str, steps_: int, ratio: float = 4.0
+) -> Numbers:
+    """Algorithm 1 from (-2, 2.4), and one step more for the arrows."""
+    quotient = {"sgd": 1.0, "theorem1": 1 + alpha, "nesterov": 1 / alpha, "free": ratio}[rule]
+    gamma, a = beta * quotient, np.array([1.0, 0.1])
+    constant = steps.StepSizes(
+        "constant", lambda k: np.where(k == 1, 1.0, alpha), lambda k: beta, lambda k: gamma
+    )
+    start = np.array([-2.0, 2.4])  # x and x-bar are the same there, so that alpha_1 has no effect
+    run = amgd_nonconvex(
+        Quadratic(a), iid([1.0]), constant, steps_ + 1,
+        x0=start, rng=np.random.default_rng(0), record=1,
+    )  # fmt: skip
+    x, mean, y = (np.vstack([start, points[:, 0]]) for points in (run.x, run.x_bar, run.y))
+    matrices = [
+        [[1 - alpha * gamma * c, -(1 - alpha) * gamma * c],
+         [alpha * (1 - beta * c), (1 - alpha) * (1 - beta * c)]]
+        for c in a
+    ]  # fmt: skip
+    return {
+        "start": start,
+        "x": x[:-1],
+        "mean": mean[:-1],
+        "y": y[-1],
+        "next": x[-1],
+        "nextMean": mean[-1],
+        "radii": np.abs(np.linalg.eigvals(np.array(matrices))).max(axis=1),
+    }
+
+
+def forgetting(chain: str, k: int, start: int, p: float = 0.05, **weights: float) -> Numbers:
+    """Law and distances of a chain of the book, or of one's own with these weights."""
+    own = np.array([[6.0, 3, 1], [1, 6, 3], [3, 1, 6]])
+    for name, weight in weights.items():
+        own[int(name[1]), int(name[2])] = weight
+    made = {
+        "two_clusters": lambda: two_clusters(8, p),
+        "two_state": lambda: two_state(p, p),
+        "sticky": lambda: sticky(np.full(5, 0.2), p),
+        "lazy_cycle": lambda: lazy_cycle(8),
+        "de_bruijn": lambda: de_bruijn(3),
+        "own": lambda: MarkovChain(own / own.sum(axis=1, keepdims=True)),
+    }[chain]()
+    laws = [made.law(t, start) for t in range(61)]
+    return {
+        "start": start,
+        "law": laws[k],
+        "stationary": made.stationary,
+        "d": made.tv_distance(np.arange(61)),
+        "own": [np.abs(law - made.stationary).sum() / 2 for law in laws],
+        "quarter": made.mixing_time(0.25),
+        "percent": made.mixing_time(0.01),
+        "sum": made.mixing_sum,
+    }
+
+
+def where_it_pays(kappa: float, noise: float, mixing: float, budget: int) -> Numbers:
+    """Worst-case errors of three families, as chapter 14 computes them; sliders of exponents."""
+    budgets, curvatures = 2 ** np.arange(1, 13), 10.0 ** (-np.arange(9) / 2)
+    live = curvatures[curvatures * 10**kappa > 1 - 1e-9][:, None]
+    slow = np.geomspace(1 / 256, 1, 17), np.zeros(17)
+    fast = (g.ravel() for g in np.meshgrid(np.geomspace(1 / 64, 1, 7), 1 - 0.5 ** np.arange(1, 9)))
+    fast = tuple(fast)
+
+    def least(methods: tuple, k: int, tails: set[int]) -> float:
+        found = []
+        for tail in tails:
+            correlation = 2 * mixing / (1 + 2 * mixing)
+            start, added = exact_average(
+                live, methods[0], int(k), theta=methods[1], tail=int(tail), correlation=correlation
+            )
+            worst = [(live / 2 * part).max(axis=0) for part in (start, added)]
+            found.append((worst[0] + 10**noise * worst[1]).min())
+        return min(found)
+
+    errors = {
+        "sgd": [least(slow, k, {1}) for k in budgets],
+        "averaged": [least(slow, k, {k, k // 2}) for k in budgets],
+        "accelerated": [least(fast, k, {1, k, k // 2}) for k in budgets],
+    }
+    at = {name: values[budget - 1] for name, values in errors.items()}
+    return {**errors, "gain": min(at["sgd"], at["averaged"]) / at["accelerated"]}
+
+
+def td_field(drift: float, discount: float, step: float, steps_: int, angle: float) -> Numbers:
+    """The linear system of TD(0), and its expected updates from a point of the circle."""
+    row = [0.1, 0.45 * (1 + drift), 0.45 * (1 - drift)]
+    turns = 2 * np.pi * np.arange(3) / 3
+    features = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    td = TDProblem([np.roll(row, i) for i in range(3)], [1, 0.5, -1], features, discount)
+    thetas = [2.5 * np.array([np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))])]
+    for _ in range(60):
+        thetas.append(thetas[-1] + step * (td.b - td.A @ thetas[-1]))
+    return {
+        "A": td.A,
+        "b": td.b,
+        "fixed": td.theta_star,
+        "thetas": thetas,
+        "here": thetas[steps_],
+        "neu": td.neu(np.array(thetas)),
+        "rotation": (td.A[1, 0] - td.A[0, 1]) / 2,
+    }
+
+
 # Settings of the controls of each page, in the order of the function that computes its numbers.
 CASES: dict[str, tuple[Callable[..., Numbers], list[dict[str, object]]]] = {
     "sticky_chain": (
@@ -56,6 +162,45 @@ CASES: dict[str, tuple[Callable[..., Numbers], list[dict[str, object]]]] = {
             {"p": 0.02, "rule": "mean", "step": 0.1, "seed": 7},
             {"p": 1, "rule": "constant", "step": 1, "seed": 50},
             {"p": 0.37, "rule": "constant", "step": 0.64, "seed": 0},
+        ],
+    ),
+    "step_in_the_plane": (
+        step_in_the_plane,
+        [
+            {"alpha": 0.2, "beta": 0.5, "rule": "nesterov", "steps": 3},
+            {"alpha": 0.5, "beta": 1.5, "rule": "theorem1", "steps": 60},
+            {"alpha": 0.05, "beta": 2.2, "rule": "sgd", "steps": 0},
+            {"alpha": 1, "beta": 0.75, "rule": "nesterov", "steps": 12},
+            {"alpha": 0.33, "beta": 1.8, "rule": "free", "ratio": 7.3, "steps": 9},
+        ],
+    ),
+    "forgetting": (
+        forgetting,
+        [
+            {"chain": "two_clusters", "k": 3, "start": 7},
+            {"chain": "two_clusters", "p": 0.9, "k": 60, "start": 0},
+            {"chain": "two_state", "p": 0.02, "k": 11, "start": 1},
+            {"chain": "sticky", "p": 0.3, "k": 0, "start": 4},
+            {"chain": "lazy_cycle", "k": 25, "start": 5},
+            {"chain": "de_bruijn", "k": 2, "start": 6},
+            {"chain": "own", "w00": 0, "w12": 9, "w21": 0, "k": 4, "start": 2},
+        ],
+    ),
+    "where_it_pays": (
+        where_it_pays,
+        [
+            {"kappa": 4, "noise": -5, "mixing": 0, "budget": 6},
+            {"kappa": 2, "noise": -2.5, "mixing": 4.5, "budget": 12},
+            {"kappa": 0, "noise": 0, "mixing": 10, "budget": 1},
+            {"kappa": 3.5, "noise": -7, "mixing": 1, "budget": 9},
+        ],
+    ),
+    "td_field": (
+        td_field,
+        [
+            {"drift": 1, "discount": 0.9, "step": 0.5, "steps": 30, "angle": 140},
+            {"drift": 0, "discount": 0.95, "step": 3, "steps": 60, "angle": 0},
+            {"drift": -0.65, "discount": 0, "step": 1.25, "steps": 0, "angle": 350},
         ],
     ),
 }
@@ -111,6 +256,7 @@ def test_every_page_has_cases_and_a_chapter() -> None:
 def test_the_numbers_are_those_of_the_package(name: str, given, page, faults) -> None:
     page.goto(address(name))
     move(page, given)
+    given = {"steps_" if key == "steps" else key: value for key, value in given.items()}
     found, expected = page.evaluate(NUMBERS), CASES[name][0](**given)
     assert set(found) == set(expected)
     for key, value in expected.items():
