@@ -175,7 +175,7 @@ def printed(html: Path, name: str, known: set[str]) -> Tag:
     page = BeautifulSoup((html / f"{name}.html").read_text("utf8"), "html.parser")
     article = page.find("article")
     assert isinstance(article, Tag), f"{name} has no article"
-    for gone in article.select("button, .headerlink, details.hide.above-input, script"):
+    for gone in article.select("button, .headerlink, details.hide.above-input, script, iframe"):
         gone.decompose()
     for details in article.select("details"):
         details["open"] = ""

@@ -15,6 +15,7 @@ PAGES = sorted(
     p.relative_to(HTML).as_posix()
     for folder in ("book", "notebooks")
     for p in (HTML / folder).rglob("*.html")
+    if p.parent.name != "explorables"  # frames of pages: test_explorables.py
 )
 
 

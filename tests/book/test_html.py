@@ -5,13 +5,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from conftest import HTML
-
-PAGES = sorted(
-    p.relative_to(HTML).as_posix()
-    for folder in ("book", "notebooks")
-    for p in (HTML / folder).rglob("*.html")
-)
+from conftest import PAGES
 
 # What TeX leaves behind when it is not typeset.
 RAW_TEX = re.compile(
