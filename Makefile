@@ -15,7 +15,7 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: help book pdf test test-code test-notebooks test-book paper lab sync lint bench dist clean
-.PHONY: course course-rates collect grade marks
+.PHONY: course course-rates hand-out collect grade marks
 .DELETE_ON_ERROR:
 
 help:
@@ -91,6 +91,10 @@ dist: $(INSTALLED)
 # Coursework; book/course_lecturers.md says how it works.
 course: $(INSTALLED)
 	$(BIN)/python -m tools.course.build
+
+hand-out: $(INSTALLED)
+	@test -n "$(ROSTER)" -a -n "$(TO)" || { echo "Say to whom and where: make hand-out ROSTER=roster.csv TO=folder"; exit 2; }
+	$(BIN)/python -m tools.course.personal "$(ROSTER)" "$(TO)"
 
 course-rates: $(INSTALLED)
 	$(BIN)/python -m tools.course.rates

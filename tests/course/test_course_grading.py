@@ -179,7 +179,7 @@ def test_every_reference_passes_where_tests_run_apart(assignment) -> None:
     submitted.cells = [c for c in submitted.cells if SKIP not in c.metadata.get("tags", [])]
     result, findings = merge(own, read_cells(build.written(submitted).encode()))
     assert findings == []
-    job = {"limits": asdict(Limits()), "isolated": ISOLATED, "slot": 0}
+    job = {"limits": asdict(Limits()), "isolated": ISOLATED, "slot": 0, "own": None}
     assert paper.run(result, job) == []
     said = {c.id: o for c in result.cells for o in c.get("outputs", []) if o.output_type == "error"}
     assert said == {}

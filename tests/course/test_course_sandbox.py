@@ -350,9 +350,9 @@ thing = object(); log = np.log
         ),
         ("x = np.zeros(2); y = fill(x); assert y[0] == 9 and x[0] == 0", None),
         ("try:\n    refuse(3)\nexcept ValueError as e:\n    assert str(e) == 'bad 3'", None),
-        ("odd(Exception)", "Exception: own"),
+        ("odd(Exception)", "Exception: stops with an error: own"),
         ("try:\n    odd(ValueError)\nexcept ValueError as e:\n    assert str(e) == 'own'", None),
-        ("leave()", "RuntimeError: 1"),
+        ("leave()", "RuntimeError: stops with an error: 1"),
         ("assert thing", "not <an object of type object>"),
         ("assert thing == 1", "not <an object of type object>"),
         ("assert thing != 1", "not <an object of type object>"),
@@ -370,6 +370,61 @@ def test_a_test_asks_the_students_process(link, code, says) -> None:
     outputs = tester.run_test(code, "a-check", SPACE, link)
     said = [f"{o['ename']}: {o['evalue']}" for o in outputs]
     assert said == [] if says is None else says in said[0]
+
+
+ANSWERS = """
+import numpy as np
+def none(x): return None
+def text(x): return "two"
+def thing(x): return object()
+def short(x): return np.zeros(1)
+def other(x): return np.zeros(2)
+def right(x): return [3, 5]
+def stub(x): raise NotImplementedError("missing: your answer comes here")
+def typo(x): return undefined + x
+def strict(x):
+    assert len(x) == 3
+def slow(x):
+    import os
+    os._exit(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "level"),
+    [
+        ("right", None),
+        ("undefined", "missing"),
+        ("stub", "missing"),
+        ("none", "missing"),
+        ("typo", "stops with an error"),
+        ("strict", "stops with an error"),
+        ("slow", "stops with an error"),
+        ("text", "wrong type"),
+        ("thing", "wrong type"),
+        ("short", "wrong shape"),
+        ("other", "wrong elsewhere"),
+    ],
+)
+def test_a_failed_test_says_at_which_level(link, answer, level) -> None:
+    assert shown(link, ANSWERS) == ""
+    code = f"same(0, 1)\nfound = {answer}(np.ones(2))\nassert same(found, [3.0, 5.0]), 'no'"
+    hidden = f"### BEGIN HIDDEN TESTS\nfrom tools.course.same import same\n{code}"
+    outputs = tester.run_test(hidden, "a-hidden", SPACE, link)
+    assert [o["evalue"].partition(":")[0] for o in outputs] == ([level] if level else [])
+    visible = f"assert {answer}(np.ones(2))[0] == 3, 'wrong value here: three was expected'"
+    outputs = tester.run_test(visible, "a-check", SPACE, link)
+    here = {"wrong elsewhere": "wrong value here", "wrong shape": "wrong value here"}
+    here |= {"text": "wrong value here", "none": "wrong type"}
+    expected = here.get(answer, here.get(level or "", level))
+    assert [o["evalue"].partition(":")[0] for o in outputs] == ([expected] if level else [])
+
+
+def test_an_assertion_that_compares_nothing_itself_says_elsewhere(link) -> None:
+    code = "### BEGIN HIDDEN TESTS\nfrom tools.course.same import same\n"
+    code += "assert not same([1], 1.0)\nassert same(1, 1.0)\nassert 1 == 2, 'no'"
+    (output,) = tester.run_test(code, "a-hidden", SPACE, link)
+    assert output["evalue"] == "wrong elsewhere: no"
 
 
 def test_tests_leave_nothing_for_each_other(link) -> None:

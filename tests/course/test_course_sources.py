@@ -12,6 +12,7 @@ pytest.importorskip("nbgrader", reason="the coursework needs the extra 'teach'")
 import small_course
 
 from tools.course import adversary, build, rates, similar
+from tools.course.same import HERE, SHAPE, TYPE
 from tools.course.submissions import is_hidden, is_test
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +31,23 @@ LEAK = 20  # shorter lines (`return total`) say nothing
 @pytest.fixture(params=ASSIGNMENTS, ids=lambda a: a.name)
 def assignment(request) -> build.Assignment:
     return request.param
+
+
+def papers(assignment) -> list[build.Choice]:
+    """Papers that hold each variant of each question at least once."""
+    known = build.bank(assignment.everything())
+    return [
+        {q: [*variants][min(n, len(variants) - 1)] for q, variants in known.items()}
+        for n in range(max(map(len, known.values()), default=1))
+    ]
+
+
+PAPERS = [
+    pytest.param((a, choice), id=f"{a.name}-{n + 1}")
+    for a in ASSIGNMENTS
+    for n, choice in enumerate(papers(a))
+]
+SECRETS = [f"a secret of the year {year}" for year in range(2027, 2032)]
 
 
 @pytest.fixture
@@ -76,10 +94,11 @@ def test_generation_is_deterministic(assignment, source) -> None:
     )
 
 
-def test_a_source_survives_editing_as_a_notebook(assignment, source, tmp_path) -> None:
-    (tmp_path / "a.ipynb").write_text(build.written(source), "utf8")
+def test_a_source_survives_editing_as_a_notebook(assignment, tmp_path) -> None:
+    everything = build.written(assignment.everything())
+    (tmp_path / "a.ipynb").write_text(everything, "utf8")
     text = build.notebook_text(tmp_path / "a.ipynb")
-    assert build.written(build.source_notebook(text, YEAR)) == build.written(source)
+    assert build.written(build.source_notebook(text, YEAR)) == everything
 
 
 def test_the_year_changes_data_in_all_notebooks(assignment) -> None:
@@ -102,7 +121,7 @@ def leaks(source, release) -> dict[str, str]:
 
 
 def test_no_secret_stands_in_a_release(assignment, source, release) -> None:
-    assert leaks(source, release) == {}
+    assert leaks(assignment.everything(), release) == {}
     whole = build.written(release)
     for mark in ("SOLUTION", "HIDDEN TESTS", "Rubric.", "Common mistakes"):
         assert mark not in whole
@@ -133,11 +152,18 @@ def test_every_answer_of_a_release_is_open(release) -> None:
 # ---------------------------------------------------------------- shape
 
 
-def test_the_head_tells_points_time_and_pass_rule(source) -> None:
-    head = HEAD.search(source.cells[0].source)
+@pytest.fixture(params=PAPERS)
+def one_paper(request) -> nbformat.NotebookNode:
+    """A source notebook with one variant of each question."""
+    assignment, choice = request.param
+    return build.chosen(assignment.everything(), choice)
+
+
+def test_the_head_tells_points_time_and_pass_rule(one_paper) -> None:
+    head = HEAD.search(one_paper.cells[0].source)
     assert head, "the first cell must hold the line 'Points: ... Run time: ...'"
     total, visible, hidden, by_hand, needed, hours, minutes = map(int, head.groups())
-    graded = [c for c in source.cells if entry(c).get("grade")]
+    graded = [c for c in one_paper.cells if entry(c).get("grade")]
     points = {c.id: entry(c)["points"] for c in graded}
     assert total == 40 == sum(points.values())
     assert visible == sum(points[c.id] for c in graded if is_test(c) and not is_hidden(c))
@@ -148,8 +174,8 @@ def test_the_head_tells_points_time_and_pass_rule(source) -> None:
     assert minutes <= 5
 
 
-def test_hidden_tests_are_announced_and_hold_nothing_else(source) -> None:
-    for before, cell in zip(source.cells, source.cells[1:], strict=False):
+def test_hidden_tests_are_announced_and_hold_nothing_else(one_paper) -> None:
+    for before, cell in zip(one_paper.cells, one_paper.cells[1:], strict=False):
         if not is_hidden(cell):
             continue
         said = before.source.strip().splitlines()[-1]
@@ -162,28 +188,31 @@ def test_hidden_tests_are_announced_and_hold_nothing_else(source) -> None:
         assert visible[-1] == "### END HIDDEN TESTS"
 
 
-def test_visible_tests_explain_themselves(source) -> None:
+def test_visible_tests_explain_themselves(one_paper) -> None:
     import ast
 
-    for cell in source.cells:
+    for cell in one_paper.cells:
         if is_test(cell):
             asserts = [n for n in ast.walk(ast.parse(cell.source)) if isinstance(n, ast.Assert)]
             assert asserts, cell.id
             assert [ast.unparse(n) for n in asserts if n.msg is None] == [], cell.id
+            if not is_hidden(cell):
+                said = [ast.unparse(n.msg).lstrip("f").strip("\"'") for n in asserts]
+                assert [m for m in said if not m.startswith((TYPE, SHAPE, HERE))] == [], cell.id
 
 
-def test_cells_are_named_once_and_locked(source) -> None:
-    names = [entry(c)["grade_id"] for c in source.cells if entry(c)]
+def test_cells_are_named_once_and_locked(one_paper) -> None:
+    names = [entry(c)["grade_id"] for c in one_paper.cells if entry(c)]
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[a-z0-9-]+", n) for n in names)
-    for cell in source.cells:
+    for cell in one_paper.cells:
         assert entry(cell).get("locked", False) == (is_test(cell) or "YEAR = " in cell.source), (
             cell.id
         )
 
 
-def test_one_question_is_judged_by_hand_with_a_rubric(source) -> None:
-    (manual,) = [c for c in source.cells if c.cell_type == "markdown" and entry(c).get("grade")]
+def test_one_question_is_judged_by_hand_with_a_rubric(one_paper) -> None:
+    (manual,) = [c for c in one_paper.cells if c.cell_type == "markdown" and entry(c).get("grade")]
     assert entry(manual)["solution"]
     assert "\nRubric.\n" in manual.source
     assert "Common mistakes:" in manual.source
@@ -191,14 +220,16 @@ def test_one_question_is_judged_by_hand_with_a_rubric(source) -> None:
     assert sum(awarded) == entry(manual)["points"]
 
 
-def test_tests_use_only_set_up_and_answers(source) -> None:
+def test_tests_use_only_set_up_and_answers(one_paper) -> None:
     """A test cell must not need what another test cell, or a cell that only draws, has defined."""
     tester = pytest.importorskip("tools.course.tester")
-    setup = "\n".join(c.source for c in source.cells if entry(c).get("locked") and not is_test(c))
-    answers = [c for c in source.cells if c.cell_type == "code" and not entry(c).get("locked")]
+    setup = "\n".join(
+        c.source for c in one_paper.cells if entry(c).get("locked") and not is_test(c)
+    )
+    answers = [c for c in one_paper.cells if c.cell_type == "code" and not entry(c).get("locked")]
     drawn = [c for c in answers if rates.SKIP in c.metadata.get("tags", [])]
     given = defined(setup) | {n for c in answers if c not in drawn for n in defined(c.source)}
-    for cell in source.cells:
+    for cell in one_paper.cells:
         if is_test(cell):
             assert set(tester.names_in(cell.source)) <= given, cell.id
     assert set(tester.names_in(setup)) == set(), "set-up must not use answers"
@@ -209,6 +240,116 @@ def defined(code: str) -> set[str]:
 
     symbols = symtable.symtable(code, "cell", "exec").get_symbols()
     return {s.get_name() for s in symbols if s.is_assigned() or s.is_imported() or s.is_namespace()}
+
+
+# ---------------------------------------------------------------- variants
+
+
+BANKED = [a for a in ASSIGNMENTS if build.bank(a.everything())]
+
+
+def test_variants_may_stand_for_each_other(assignment) -> None:
+    """Equal points, and no name of one variant is needed outside of it."""
+    known = build.bank(assignment.everything())
+    assert all(len(set(variants.values())) == 1 for variants in known.values())
+    assert all(len(variants) >= 2 for variants in known.values())
+    tester = pytest.importorskip("tools.course.tester")
+    needed: dict[tuple[str, str], set[str]] = {}
+    made: dict[tuple[str, str], set[str]] = {}
+    for cell, *place in build.places(assignment.everything()):
+        if cell.cell_type == "code":
+            needed.setdefault(tuple(place), set()).update(tester.names_in(cell.source))
+            if not is_test(cell):
+                made.setdefault(tuple(place), set()).update(defined(cell.source))
+    given = set(made.get(("", ""), set()))
+    for question, variants in known.items():
+        given |= set.intersection(*(made[question, name] for name in variants))
+    for place, names in needed.items():
+        others = {n for other, own in made.items() if other != place for n in own}
+        tests = {n for n in names if n in others}
+        assert tests <= given | made.get(place, set()), place
+
+
+def test_each_programming_question_has_variants(assignment) -> None:
+    answers = [(c, q) for c, q, _ in build.places(assignment.everything()) if entry(c)]
+    alone = {c.id for c, q in answers if not q and c.cell_type == "code" and entry(c)["solution"]}
+    assert (alone == set()) == (assignment in BANKED)
+
+
+@pytest.mark.parametrize("assignment", BANKED, ids=lambda a: a.name)
+def test_a_secret_chooses_a_paper(assignment) -> None:
+    everything = assignment.everything()
+    known = build.bank(everything)
+    public = build.choose(known, assignment.name, "")
+    assert public == {question: next(iter(names)) for question, names in known.items()}
+    found = [build.choose(known, assignment.name, secret) for secret in SECRETS]
+    assert len({tuple(choice.items()) for choice in found}) >= 3
+    for secret, choice in zip(SECRETS, found, strict=True):
+        assert choice == build.choose(known, assignment.name, secret), "the same secret, the same"
+        same = sum(known[q][name] for q, name in choice.items() if name == public[q])
+        assert 3 * same <= sum(known[q][name] for q, name in choice.items())
+
+
+def test_hidden_tests_draw_from_the_secret(assignment) -> None:
+    """Each hidden test that draws gets a seed of its own, which no release holds."""
+    one, other = (build.paper(assignment.everything(), assignment.name, s) for s in SECRETS[:2])
+    seeds = {}
+    for cell in one.cells:
+        if is_hidden(cell):
+            drawn = cell.source.count("default_rng(")
+            told = re.findall(r"\[YEAR, (\d{6,}), ", cell.source)
+            assert bool(told) == bool(drawn), cell.id
+            assert not re.search(r"YEAR\]|rng\(YEAR", cell.source), cell.id
+            seeds |= dict.fromkeys(told, cell.id)
+    assert len(seeds) == len(set(seeds.values())) >= 5
+    texts = [build.written(n) for n in (other, build.release_notebook(one))]
+    assert not [seed for seed in seeds for text in texts if seed in text]
+
+
+def named(code: str) -> list[str]:
+    """Functions and classes that an answer defines."""
+    import ast
+
+    return [n.name for n in ast.parse(code).body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+
+
+def as_asked(answer: str, wanted: str) -> str:
+    """A public answer under the names, and with as many arguments, as another variant asks for."""
+    code = f"import inspect\n{answer}\n"
+    for n, name in enumerate(named(wanted)):
+        old = named(answer)[min(n, len(named(answer)) - 1)]
+        code += f"""
+def {name}(*given, answer={old}, count=len(inspect.signature({old}).parameters)):
+    return answer(*given[:count])
+"""
+    return code
+
+
+@pytest.mark.parametrize("secret", SECRETS[:2])
+@pytest.mark.parametrize("assignment", BANKED, ids=lambda a: a.name)
+def test_public_answers_score_a_third_at_most(assignment, secret, monkeypatch) -> None:
+    """Also if somebody gives them the names that are asked for."""
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    everything = assignment.everything()
+    papers = [assignment.read(), build.paper(everything, assignment.name, secret)]
+    question_of = {cell.id: question for cell, question, _ in build.places(everything)}
+    public: dict[str, dict[str, str]] = {}
+    asked: dict[str, dict[str, str]] = {}
+    for notebook, answers in zip(papers, (public, asked), strict=True):
+        for cell in notebook.cells:
+            if cell.cell_type == "code" and entry(cell).get("solution"):
+                answers.setdefault(question_of[cell.id], {})[cell.id] = cell.source
+    handed_in = {}
+    for question, cells in asked.items():
+        old = list(public[question].items())
+        for n, (cell, code) in enumerate(cells.items()):
+            name, answer = old[min(n, len(old) - 1)]
+            handed_in[cell] = answer if name == cell else as_asked(answer, code)
+    points = {c.id: entry(c)["points"] for c in papers[1].cells if is_test(c)}
+    run = rates.Script(assignment, YEAR, handed_in, secret)
+    assert {name for name, is_a_test, _ in run.cells if is_a_test} == set(points)
+    failed = {f.cell for f in run.failures()}
+    assert 3 * sum(p for cell, p in points.items() if cell not in failed) <= sum(points.values())
 
 
 # ---------------------------------------------------------------- planted answers
@@ -224,8 +365,7 @@ def planted(kind: str) -> list:
 
 @pytest.mark.parametrize(("assignment", "path"), planted("wrong") + planted("right"))
 def test_a_planted_solution_replaces_answers_only(assignment, path: Path) -> None:
-    source = assignment.read()
-    answers = {c.id: c.source for c in source.cells if entry(c).get("solution")}
+    answers = {c.id: c.source for c in assignment.everything().cells if entry(c).get("solution")}
     for cell, code in rates.read_planted(path).cells.items():
         assert cell in answers
         assert code != answers[cell]
@@ -259,11 +399,11 @@ def test_a_right_solution_passes(assignment, path: Path, monkeypatch) -> None:
     assert list(rates.Script(assignment, YEAR, rates.read_planted(path).cells).failures()) == []
 
 
-def test_each_question_is_answered_in_other_styles(assignment, source) -> None:
+def test_each_question_is_answered_in_other_styles(assignment) -> None:
     right = [rates.read_planted(p) for p in assignment.right]
     assert len(right) >= 4
     assert len({r.about for r in right}) == len(right)
-    for cell in source.cells:
+    for cell in assignment.everything().cells:
         if cell.cell_type == "code" and entry(cell).get("solution"):
             answers = {r.cells[cell.id] for r in right if cell.id in r.cells}
             assert len(answers) >= 2, cell.id
@@ -279,10 +419,11 @@ def test_a_wrong_solution_fails_and_is_told_why(assignment, path: Path, monkeypa
     assert "AssertionError" in failure.message or wrong.says, "the test breaks instead of failing"
 
 
-def test_each_visible_test_names_three_mistakes(assignment, source) -> None:
+def test_each_visible_test_names_three_mistakes(assignment) -> None:
     wrong = [rates.read_planted(p) for p in assignment.wrong]
     assert len(wrong) >= 6
-    for cell in source.cells:
+    everything = assignment.everything()
+    for cell in everything.cells:
         named = [w for w in wrong if w.caught_by == cell.id]
         if is_test(cell) and not is_hidden(cell):
             assert len(named) >= 3, f"{cell.id} has {len(named)} wrong answers"
@@ -290,16 +431,16 @@ def test_each_visible_test_names_three_mistakes(assignment, source) -> None:
             assert len({w.says for w in named}) >= 3, (
                 f"{cell.id} says the same of different mistakes"
             )
-    hidden = {c.id for c in source.cells if is_hidden(c)}
+    hidden = {c.id for c in everything.cells if is_hidden(c)}
     assert sum(w.caught_by in hidden for w in wrong) >= 3
 
 
 # ---------------------------------------------------------------- empty answers
 
 
-def test_no_empty_answer_passes_and_no_sequence_fails(assignment, source) -> None:
+def test_no_empty_answer_passes_and_no_sequence_fails(assignment) -> None:
     found = adversary.measure(assignment)
-    hidden = [c for c in source.cells if is_hidden(c)]
+    hidden = [c for c in assignment.everything().cells if is_hidden(c)]
     for kind, verdicts in found.items():
         told = verdicts["pass"] + verdicts["fail"]
         if kind != adversary.REPEATED:
@@ -376,16 +517,16 @@ def test_measured_rates_are_fair_and_current(assignment) -> None:
     reference = entry["reference"]
     assert reference["runs"] >= 100
     solutions = [(None, reference)]
-    for kind in ("wrong", "right"):
-        files = map(rates.read_planted, getattr(assignment, kind))
-        solutions += [(p, entry[kind].get(p.name, {})) for p in files]
+    solutions += [(p, entry["right"].get(p.name, {})) for p in rates.rights(assignment)]
+    wrong = map(rates.read_planted, assignment.wrong)
+    solutions += [(p, entry["wrong"].get(p.name, {})) for p in wrong]
     old = [s and s.name for s, rate in solutions if not rates.current(assignment, s, rate, FEWEST)]
     assert old == [], f"run python -m tools.course.rates {assignment.name}"
     assert all(rate.items() >= rates.told(s).items() for s, rate in solutions)
     assert reference["passed"] >= 0.99 * reference["runs"]
     assert set(entry["wrong"]) == {p.stem for p in assignment.wrong}
     assert {k: w for k, w in entry["wrong"].items() if w["failed"] < 0.95 * w["runs"]} == {}
-    assert set(entry["right"]) == {p.stem for p in assignment.right}
+    assert set(entry["right"]) == {p.name for p in rates.rights(assignment)}
     for right in entry["right"].values():
         assert right["passed"] == right["runs"] >= FEWEST
         assert right["refused_by"] == {}

@@ -129,7 +129,7 @@ def measure(assignment: Assignment) -> dict[str, dict[str, list[str]]]:
     visible: dict[str, str] = {}
     hidden: dict[str, str] = {}
     answers: set[str] = set()
-    for cell in assignment.read().cells:
+    for cell in assignment.everything().cells:
         entry = nbgrader_entry(cell)
         if cell.cell_type != "code" or SKIP in cell.metadata.get("tags", []):
             continue

@@ -10,6 +10,12 @@ solutions, hidden tests and model answers. Two notebooks are functions of it and
 Nothing in them depends on the clock or on chance. The number after ``YEAR =`` is replaced by the
 year of ``course.toml``.
 
+A question may stand in the text in several variants, one after the other. A cell with the metadata
+``variant: "2 distance"`` begins variant ``distance`` of question ``2``, which lasts until the next
+such cell; ``variant: ""`` ends it. The source notebook holds all of them. A paper, what students
+get and what is graded, holds one of each question: the first, or those that the secret of
+``course.toml`` chooses. Hidden tests then draw from that secret too.
+
     python -m tools.course.build             text -> source and release notebooks
     python -m tools.course.build --to-text   source notebooks -> text (after editing in Jupyter),
                                              then the same
@@ -18,10 +24,13 @@ year of ``course.toml``.
 
 import argparse
 import hashlib
+import hmac
+import itertools
 import re
 import sys
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +49,11 @@ COURSE = ROOT / "notebooks" / "coursework"
 # What a cell's nbgrader entry holds when the text does not say otherwise.
 DEFAULTS = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
 YEAR = re.compile(r"^YEAR = \d+\b", re.M)
+VARIANT = "variant"  # metadata of the cell with which a variant begins
+HIDDEN = "BEGIN HIDDEN TESTS"
+HIDDEN_SEED = "[YEAR, "  # how each hidden test begins its seeds
+SHORTEST_SECRET = 16  # characters
+Choice = dict[str, str]  # the variant of each question
 
 # LockCells to CheckCellMetadata is nbgrader's GenerateAssignment, without its database.
 RELEASE_STEPS = (
@@ -52,8 +66,9 @@ RELEASE_STEPS = (
     steps.ComputeChecksums,
     steps.CheckCellMetadata,
 )
+STUB = '# YOUR CODE HERE\nraise NotImplementedError("missing: your answer comes here")'
 NBGRADER = Config()
-NBGRADER.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError"}
+NBGRADER.ClearSolutions.code_stub = {"python": STUB}
 NBGRADER.ClearSolutions.text_stub = "*Write your answer here, in place of this line.*"
 
 
@@ -90,14 +105,25 @@ class Assignment:
         """Planted right solutions, in other styles than the reference."""
         return sorted((self.course / "right" / self.name).glob("*.py"))
 
-    def read(self) -> NotebookNode:
-        """The source notebook that its text and the year of its course give."""
+    def everything(self) -> NotebookNode:
+        """The source notebook that its text and the year of its course give, with all variants."""
         return source_notebook(self.text.read_text("utf8"), settings(self.course)["year"])
+
+    def read(self) -> NotebookNode:
+        """The paper that its course hands out, with solutions and hidden tests."""
+        return paper(self.everything(), self.name, settings(self.course).get("secret", ""))
 
 
 def settings(course: Path = COURSE) -> dict[str, Any]:
     """Read ``course.toml``."""
-    return tomllib.loads((course / "course.toml").read_text("utf8"))
+    told = tomllib.loads((course / "course.toml").read_text("utf8"))
+    secret = told.get("secret", "")
+    if not isinstance(secret, str) or 0 < len(secret) < SHORTEST_SECRET:
+        raise ValueError(
+            f"course.toml: a secret must have at least {SHORTEST_SECRET} characters: got "
+            f"{len(str(secret))}; python -c 'import secrets; print(secrets.token_hex())' makes one"
+        )
+    return told
 
 
 def assignments(course: Path = COURSE) -> list[Assignment]:
@@ -138,6 +164,73 @@ def source_notebook(text: str, year: int) -> NotebookNode:
             f"found {replaced} lines 'YEAR = ...'"
         )
     return with_stable_ids(notebook)
+
+
+def places(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, str, str]]:
+    """Each cell with question and name of its variant; both are empty for what all papers hold."""
+    question = name = ""
+    for cell in notebook.cells:
+        if VARIANT in cell.metadata:
+            question, _, name = cell.metadata[VARIANT].partition(" ")
+        yield cell, question, name
+
+
+def bank(notebook: NotebookNode) -> dict[str, dict[str, float]]:
+    """Points of the tests of each variant, by question and name."""
+    found: dict[str, dict[str, float]] = {}
+    for cell, question, name in places(notebook):
+        if question:
+            points = nbgrader_entry(cell).get("points", 0)
+            variants = found.setdefault(question, {})
+            variants[name] = variants.get(name, 0) + points
+    return found
+
+
+def number(secret: str, *of: str) -> int:
+    """A number that nobody can tell who does not know the secret."""
+    digest = hmac.new(secret.encode(), "\0".join(of).encode(), hashlib.sha256).digest()
+    return int.from_bytes(digest[:6])
+
+
+def choose(known: dict[str, dict[str, float]], assignment: str, secret: str) -> Choice:
+    """The variant of each question: the first, or by the secret.
+
+    Of what a secret chooses, at most a third of the points are for first variants, whose answers
+    anybody can find solved in the paper without a secret.
+    """
+    first = {question: next(iter(variants)) for question, variants in known.items()}
+    if not secret:
+        return first
+    for attempt in itertools.count():
+        choice = {
+            q: [*variants][number(secret, assignment, q, str(attempt)) % len(variants)]
+            for q, variants in known.items()
+        }
+        public = sum(known[q][name] for q, name in choice.items() if name == first[q])
+        if 3 * public <= sum(known[q][name] for q, name in choice.items()):
+            return choice
+    raise AssertionError("unreachable")
+
+
+def chosen(notebook: NotebookNode, choice: Choice) -> NotebookNode:
+    """A source notebook with one variant of each question."""
+    kept = []
+    for cell, question, name in places(notebook):
+        if not question or choice[question] == name:
+            cell = nbformat.from_dict(cell)
+            cell.metadata.pop(VARIANT, None)
+            kept.append(cell)
+    return with_stable_ids(nbformat.from_dict(notebook | {"cells": kept}))
+
+
+def paper(notebook: NotebookNode, assignment: str, secret: str = "") -> NotebookNode:
+    """What is handed out and graded, of a source notebook with all variants."""
+    made = chosen(notebook, choose(bank(notebook), assignment, secret))
+    for cell in made.cells:
+        if secret and HIDDEN in cell.source:
+            seed = f"{HIDDEN_SEED}{number(secret, assignment, cell.id)}, "
+            cell.source = cell.source.replace(HIDDEN_SEED, seed)
+    return made
 
 
 def with_stable_ids(notebook: NotebookNode) -> NotebookNode:
@@ -181,9 +274,8 @@ def expected_files(course: Path = COURSE) -> dict[Path, str]:
     """Every generated notebook with what it must hold."""
     files = {}
     for assignment in assignments(course):
-        source = assignment.read()
-        files[assignment.source] = written(source)
-        files[assignment.release] = written(release_notebook(source))
+        files[assignment.source] = written(assignment.everything())
+        files[assignment.release] = written(release_notebook(assignment.read()))
     return files
 
 

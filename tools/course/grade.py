@@ -36,6 +36,7 @@ from tools.course.build import (
     written,
 )
 from tools.course.collect import Roster
+from tools.course.personal import own_number
 from tools.course.sandbox import FULL, START_SECONDS, Limits, isolation
 from tools.course.submissions import Finding, find_notebook, identity, shown
 
@@ -105,6 +106,7 @@ def grade(
                 "isolated": isolated,
                 "slot": slot,
                 "place": str(place),
+                "own": own_number(course, student),
             }
             known = old.get((student, assignment.name), {})
             target = place / f"{slot}.ipynb"

@@ -25,7 +25,14 @@ from pathlib import Path
 from typing import Any
 
 from amgd.experiments.records import write_atomic
-from tools.course.build import COURSE, assignments, nbgrader_entry, settings, source_notebook
+from tools.course.build import (
+    COURSE,
+    assignments,
+    nbgrader_entry,
+    paper,
+    settings,
+    source_notebook,
+)
 from tools.course.submissions import is_hidden, is_written
 
 TO_GRADE = ("student", "assignment", "cell", "of", "points", "comment", "state", "answer")
@@ -62,14 +69,15 @@ class Item:
 
 def items(course: Path = COURSE) -> dict[str, dict[str, Item]]:
     """Cells that give points, by assignment and name."""
-    year = settings(course)["year"]
-    return {a.name: _items(a.text.read_text("utf8"), year) for a in assignments(course)}
+    told = settings(course)
+    given = told["year"], told.get("secret", "")
+    return {a.name: _items(a.text.read_text("utf8"), a.name, *given) for a in assignments(course)}
 
 
 @functools.lru_cache(maxsize=20)
-def _items(text: str, year: int) -> dict[str, Item]:
+def _items(text: str, assignment: str, year: int, secret: str) -> dict[str, Item]:
     cells, title = {}, ""
-    for cell in source_notebook(text, year).cells:
+    for cell in paper(source_notebook(text, year), assignment, secret).cells:
         if cell.cell_type == "markdown":
             for line in re.findall(r"^#{1,3} (.+)$", cell.source, re.M):
                 title = line

@@ -15,6 +15,7 @@ from nbformat import NotebookNode
 
 from tools.course import tester
 from tools.course.build import nbgrader_entry
+from tools.course.personal import personal
 from tools.course.sandbox import Limits
 from tools.course.submissions import (
     Finding,
@@ -46,7 +47,8 @@ def examine(
     paper : tuple of str
         Files of the source and of the release.
     job : dict
-        ``limits``, ``isolated``, ``slot`` and ``place``, the folder to work in.
+        ``limits``, ``isolated``, ``slot``, ``place``, the folder to work in, and ``own``, the
+        number of the student if each has data of their own.
     known : str or None
         Digest of what has been graded already: of the same, nothing is run again.
     """
@@ -55,10 +57,10 @@ def examine(
     except (OSError, ValueError) as error:
         return {"findings": [asdict(Finding("not a notebook", detail=str(error)[:300]))]}
     own = [Path(p).read_text("utf8") for p in paper]
-    digest = hashlib.sha256(content + "".join(own).encode()).hexdigest()
+    digest = hashlib.sha256(content + "".join([*own, str(job["own"])]).encode()).hexdigest()
     if digest == known:
         return {"input": digest, "unchanged": True}
-    source, release = (nbformat.reads(text, as_version=4) for text in own)
+    source, release = (personal(nbformat.reads(t, as_version=4), job["own"]) for t in own)
     try:
         notebook, findings = merge(Paper(source, release), read_cells(content))
     except (ValueError, RecursionError) as error:

@@ -24,6 +24,9 @@ such line.
 A planted right solution is a file ``right/<assignment>/<name>.py`` of the same form. Its docstring
 tells in what it differs from the reference, and no test.
 
+Where a question has variants, a solution runs in the paper with the variants that it answers, and
+the model answers of all but the first variants are measured as right solutions.
+
 The rate of a solution depends on the code that ran, and no other: a digest of it stands in
 ``pass_rates.json``, and a solution whose digest holds is not measured again.
 
@@ -60,8 +63,14 @@ from tools.course.build import (
     COURSE,
     YEAR,
     Assignment,
+    Choice,
     assignments,
+    bank,
+    choose,
+    chosen,
     nbgrader_entry,
+    paper,
+    places,
     settings,
     source_notebook,
 )
@@ -110,11 +119,49 @@ def read_planted(path: Path) -> Planted:
     return Planted(path.stem, doc.splitlines()[0], keys.get("caught by"), keys.get("says"), cells)
 
 
+def rights(assignment: Assignment) -> list[Planted]:
+    """Right solutions: the planted ones, and the model answers of variants but the first."""
+    return [*map(read_planted, assignment.right), *_models(assignment.text.read_text("utf8"))]
+
+
 @functools.cache
-def _code_cells(text: str) -> list[tuple[str, bool, str]]:
-    """Name, whether it is a test, and source of each cell that counts."""
+def _models(text: str) -> list[Planted]:
+    everything = source_notebook(text, year=0)
+    known = bank(everything)
     found = []
-    for cell in source_notebook(text, year=0).cells:
+    for number in range(1, max(map(len, known.values()), default=0)):
+        names = {q: [*variants][number] for q, variants in known.items() if len(variants) > number}
+        cells = {
+            cell.id: cell.source
+            for cell, question, name in places(everything)
+            if nbgrader_entry(cell).get("solution") and names.get(question) == name
+        }
+        about = f"Model answers of variant {number + 1} of each question."
+        found.append(Planted(f"variant_{number + 1}", about, None, None, cells))
+    return found
+
+
+def _choice(assignment: str, everything: Any, answered: Iterable[str]) -> Choice:
+    """The paper that asks for some answers; where none of them decides, the first variants."""
+    asked = {c.id: {q: name} for c, q, name in places(everything) if q and c.id in answered}
+    choice = choose(bank(everything), assignment, "")
+    for cell in answered:
+        choice |= asked.get(cell, {})
+    return choice
+
+
+@functools.cache
+def _code_cells(
+    text: str, assignment: str, answered: tuple[str, ...], secret: str
+) -> list[tuple[str, bool, str]]:
+    """Name, whether it is a test, and source of each cell of a paper that counts."""
+    everything = source_notebook(text, year=0)
+    if secret:
+        made = paper(everything, assignment, secret)
+    else:
+        made = chosen(everything, _choice(assignment, everything, answered))
+    found = []
+    for cell in made.cells:
         if cell.cell_type == "code" and SKIP not in cell.metadata.get("tags", []):
             entry = nbgrader_entry(cell)
             name = entry.get("grade_id", cell.id)
@@ -127,9 +174,12 @@ def _compiled(name: str, source: str) -> Any:
     return compile(source, f"<{name}>", "exec")
 
 
-def _run(assignment: Assignment, replace: dict[str, str]) -> list[tuple[str, bool, str]]:
+def _run(
+    assignment: Assignment, replace: dict[str, str], secret: str = ""
+) -> list[tuple[str, bool, str]]:
     """The cells that run: tests before the first replaced cell pass as ever."""
-    cells = _code_cells(assignment.text.read_text("utf8"))
+    text = assignment.text.read_text("utf8")
+    cells = _code_cells(text, assignment.name, tuple(sorted(replace)), secret)
     if unknown := set(replace) - {name for name, *_ in cells}:
         raise ValueError(f"{assignment.name} has no cell {sorted(unknown)}")
     found = []
@@ -152,14 +202,20 @@ class Script:
         Year that stands in its notebook.
     replace : dict, optional
         Other code for solution cells, by the cells' names.
+    secret : str, optional
+        Secret that chooses the paper; without one it is that of the replaced cells.
     """
 
     def __init__(
-        self, assignment: Assignment, year: int, replace: dict[str, str] | None = None
+        self,
+        assignment: Assignment,
+        year: int,
+        replace: dict[str, str] | None = None,
+        secret: str = "",
     ) -> None:
         self.cells = [
             (name, is_test, _compiled(name, YEAR.sub(f"YEAR = {year}", source)))
-            for name, is_test, source in _run(assignment, replace or {})
+            for name, is_test, source in _run(assignment, replace or {}, secret)
         ]
 
     def failures(self, first_only: bool = False) -> Iterable[Failure]:
@@ -191,6 +247,16 @@ def first_failures(
     return found
 
 
+@functools.cache
+def _decides(source: str) -> str:
+    """What of some code can change whether it passes: no imports, no words of a failed test."""
+    tree = ast.parse(IMPORT.sub("", source))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert):
+            node.msg = None
+    return ast.unparse(tree)
+
+
 def digest(
     assignment: Assignment, solution: Planted | None = None, caught_by: Iterable[str] = ()
 ) -> str:
@@ -198,14 +264,14 @@ def digest(
 
     A solution that never passes runs up to the last cell that has caught it, and no further.
     From where a name is imported decides no rate: a place that is wrong lets every run fail, and
-    that is seen in the run of the reference.
+    that is seen in the run of the reference. Nor does it count what a failed test says.
     """
     cells = _run(assignment, solution.cells if solution else {})
     names = [name for name, *_ in cells]
     end = max((names.index(name) for name in caught_by), default=len(cells) - 1)
-    code = "\0".join(IMPORT.sub("", source) for _, _, source in cells[: end + 1])
+    code = "\0".join(_decides(source) for _, _, source in cells[: end + 1])
     if re.search(r"\b(same|numbers)\(", code):
-        code += HELPER.read_text("utf8")
+        code += _decides(HELPER.read_text("utf8"))
     return hashlib.sha256(code.encode()).hexdigest()[:16]
 
 
@@ -244,7 +310,7 @@ def measure(
     chunks = [years[i::jobs] for i in range(jobs) if years[i::jobs]]
     waiting = []
     with ProcessPoolExecutor(jobs) as pool:
-        for solution in [None, *map(read_planted, assignment.right + assignment.wrong)]:
+        for solution in [None, *rights(assignment), *map(read_planted, assignment.wrong)]:
             old = _place(known, solution)
             if current(assignment, solution, old, len(years)):
                 _place(entry, solution).update(old | told(solution))
@@ -306,7 +372,7 @@ def save(name: str, entry: dict[str, Any]) -> None:
 def once(assignment: Assignment, year: int) -> bool:
     """Print what each solution fails this year; say whether all is as the files claim."""
     good = True
-    for solution in [None, *map(read_planted, assignment.right)]:
+    for solution in [None, *rights(assignment)]:
         start = time.perf_counter()
         failures = list(Script(assignment, year, solution.cells if solution else None).failures())
         seconds = time.perf_counter() - start

@@ -59,7 +59,7 @@ def public_answers(assignment: Assignment) -> dict[str, dict[str, str]]:
     """Solutions that stand in the repository: cells by the name of the solution."""
     cells = {
         c.id: c.source
-        for c in assignment.read().cells
+        for c in assignment.everything().cells
         if c.cell_type == "code" and nbgrader_entry(c).get("solution")
     }
     found = {"the model answer": cells}

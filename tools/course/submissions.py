@@ -23,7 +23,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from tools.course.build import nbgrader_entry
+from tools.course.build import HIDDEN, nbgrader_entry
 
 STUDENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 FILE_LIMIT = 512 * 2**20  # bytes of a submitted notebook, outputs and all
@@ -209,7 +209,7 @@ def is_test(cell: NotebookNode) -> bool:
 
 def is_hidden(cell: NotebookNode) -> bool:
     """Whether a source cell holds tests that students do not get."""
-    return "BEGIN HIDDEN TESTS" in cell.source
+    return HIDDEN in cell.source
 
 
 def is_written(cell: NotebookNode) -> bool:

@@ -26,7 +26,8 @@ from typing import Any, NoReturn
 import cloudpickle
 import numpy as np
 
-from tools.course import wire
+from tools.course import same, wire
+from tools.course.build import HIDDEN
 from tools.course.sandbox import INSIDE, ROOT, START_SECONDS, Limits, Sandbox
 from tools.course.submissions import clean
 
@@ -40,6 +41,10 @@ SPAWN_LIMIT = 100_000  # children of one generator that a later call knows of
 PLACES = {sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")}
 FOLDERS = sorted(PLACES | {str(ROOT), INSIDE}, key=len, reverse=True)
 GRACE = 5  # seconds between the worker's own alarm and its end
+
+
+class Missing(NameError):
+    """A name that the student has not defined."""
 
 
 class Answer:
@@ -176,7 +181,7 @@ class Link:
         """Value of a name of the student."""
         answer = self.ask("fetch", name)
         if answer.get("missing"):
-            raise NameError(
+            raise Missing(
                 f"{name} is not defined: the cell that defines it is missing or has failed"
             )
         return self._value(answer)
@@ -189,7 +194,12 @@ class Link:
         buffer = io.BytesIO()
         Pickler(buffer).dump((function, args, kwargs))
         answer = self.ask("apply", base64.b64encode(buffer.getvalue()).decode())
-        value = self._value(answer)
+        try:
+            value = self._value(answer)
+        except Exception as error:
+            if type(function) is Answer:  # it comes from the answer, not from how a test uses it
+                error.add_note(same.STOPS)
+            raise
         told = answer.get("generators")
         for given, what in zip([*args, *kwargs.values()], told or [], strict=False):
             if isinstance(given, np.random.Generator) and what is not None:
@@ -280,6 +290,7 @@ def run_test(source: str, name: str, space: dict[str, Any], link: Link) -> list[
     """Run a test cell here; an error means that it has failed."""
     link.new_cell()
     local = dict(space)  # what a test defines is its own
+    same.failed.set("")
     printed = io.StringIO()
     try:
         local |= {wanted: link.fetch(wanted) for wanted in names_in(source) if wanted not in space}
@@ -287,8 +298,20 @@ def run_test(source: str, name: str, space: dict[str, Any], link: Link) -> list[
             warnings.simplefilter("ignore")
             exec(compile(source, f"<{name}>", "exec"), local)
     except Exception as error:
-        return [_error(type(error).__name__, str(error))]
+        level = failed_at(error, HIDDEN in source)
+        return [_error(type(error).__name__, f"{level}: {error}" if level else str(error))]
     return []
+
+
+def failed_at(error: Exception, hidden: bool) -> str:
+    """Level at which a test has failed; empty for visible tests, which say it themselves."""
+    if isinstance(error, Missing | NotImplementedError):
+        return same.MISSING
+    if isinstance(error, wire.WireError) or same.STOPS in getattr(error, "__notes__", ()):
+        return same.STOPS
+    if not isinstance(error, AssertionError):  # the test cannot go on with such an answer
+        return same.TYPE
+    return (same.failed.get() or same.ELSEWHERE) if hidden else ""
 
 
 def run_notebook(notebook: Json, link: Link) -> None:
