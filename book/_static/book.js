@@ -109,6 +109,16 @@ function figure(image) {
   if (views.length) link.classList.add("has-panels");
 }
 
+// A linked still of a clip becomes its player; paper keeps the still.
+function clip(link) {
+  const still = link.querySelector("img");
+  const video = document.createElement("video");
+  Object.assign(video, { src: link.href, poster: still.src, controls: true, preload: "none", playsInline: true, muted: true });
+  video.setAttribute("aria-label", still.alt);
+  link.classList.add("still");
+  link.after(video);
+}
+
 // A formula, table or listing that is wider than its place scrolls, and then the keyboard reaches it; no other one is a tab stop.
 // First all that is read, then all that is written, since each change after which something is read costs a layout.
 function scrollers() {
@@ -212,6 +222,7 @@ document.addEventListener("DOMContentLoaded", () => {
   all("[data-opens]").forEach(opens);
   explorables();
   all("button.all-folds").forEach(secondReading);
+  all('article a.download[href$=".webm"]:has(img)').forEach(clip);
   all("article figure img, article div.cell_output img").forEach(figure);
 });
 window.addEventListener("load", async () => {

@@ -287,8 +287,7 @@ class Chapter:
 
     def block_image(self, node: nodes.image) -> Iterator[Block]:
         """A picture of the repository."""
-        path = posixpath.relpath(node["uri"], posixpath.dirname(self.docname))
-        yield Block(f"![{node.get('alt', '')}]({path})")
+        yield Block(self.text_image(node))
 
     # Boxes and folds
 
@@ -428,6 +427,15 @@ class Chapter:
         return f"[{label}]({place})"
 
     text_number_reference = text_reference
+
+    def text_image(self, node: nodes.image) -> str:
+        """A picture of the repository."""
+        path = posixpath.relpath(node["uri"], posixpath.dirname(self.docname))
+        return f"![{node.get('alt', '')}]({path})"
+
+    def text_download_reference(self, node: nodes.Element) -> str:
+        """A link to a file of the repository, which stands as the text has it."""
+        return f"[{self.inline(node)}]({node['reftarget']})"
 
     # Numbers, anchors, references
 
