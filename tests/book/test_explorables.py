@@ -301,6 +301,25 @@ def test_the_keyboard_moves_every_slider(name: str, page, faults) -> None:
     assert faults == []
 
 
+def test_a_point_moves_by_arrow_key_and_by_mouse(page, faults) -> None:
+    page.goto(address("step_in_the_plane"))
+    point, start = page.get_by_role("button", name="Start, move it"), f"{NUMBERS}.start"
+    x, y = page.evaluate(start)
+    point.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    right, down = page.evaluate(start)
+    assert right > x
+    assert down < y
+    box = point.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 60, box["y"] + 40, steps=4)
+    page.mouse.up()
+    assert page.evaluate(start)[0] > right + 0.5
+    assert faults == []
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_all_readers(name: str, page, faults) -> None:
     """axe finds nothing, in the light and in the dark, on a phone and a desk; the page fits."""
