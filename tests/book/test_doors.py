@@ -81,9 +81,11 @@ def test_a_drawer_leads_to_another_chapter_and_a_folded_list_stays_folded(opened
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", ["book/intro.html", CHAPTER])
 def test_every_button_does_something(name: str, width: int, opened) -> None:
-    """What a click changes: a dialog, an expanded part, the colour mode, the clipboard's tick."""
+    """What a click changes: a dialog, an open part, the colour mode, a tick, what is said."""
     state = """() => document.querySelectorAll('dialog[open]').length
       + [...document.querySelectorAll('[aria-expanded]')].map(e => e.ariaExpanded).join()
+      + [...document.querySelectorAll('[aria-pressed]')].map(e => e.ariaPressed).join()
+      + [...document.querySelectorAll('[aria-live]')].map(e => e.textContent).join()
       + document.documentElement.dataset.mode + document.documentElement.className
       + [...document.querySelectorAll('button.copybtn')].map(b => b.className).join()
       + window.printed"""

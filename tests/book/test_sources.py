@@ -135,10 +135,27 @@ def test_quiz_has_five_questions_with_reasons(text: str) -> None:
     questions = re.split(r"^\*\*\d\.\*\*", section(text, "Quiz"), flags=re.M)[1:]
     assert len(questions) == 5
     for question in questions:
-        options = re.findall(r"^- \((\w)\)", question, re.M)
-        answer = question.split("{admonition} Answer", 1)[1]
+        asked, answer = question.split("{admonition} Answer", 1)
+        options = re.findall(r"^- \((\w)\) ", asked, re.M)
         assert len(options) >= 3
-        assert [o for o in options if f"({o})" not in answer] == [], "a reason for each option"
+        assert options == re.findall(r"^- (?:\*\*)?\((\w)\)(?:\*\*)? \S", answer, re.M), (
+            "a reason each"
+        )
+        assert len(re.findall(r"^- \*\*\(\w\)\*\* ", answer, re.M)) == 1, "one is right"
+
+
+def test_predictions_can_be_committed(text: str) -> None:
+    """The answer has the right letter in bold, or the number that a reader types."""
+    asked, answered = section(text, "Predict before you see").split("```{admonition}", 1)
+    questions, answers = (re.split(r"^\d\. ", part, flags=re.M)[1:] for part in (asked, answered))
+    assert len(questions) == len(answers) >= 2
+    for question, answer in zip(questions, answers, strict=True):
+        (key, *_) = re.findall(r"\*\*(.*?)\*\*", answer)
+        letters = re.findall(r"^   - \((\w)\) ", question, re.M)
+        if letters:
+            assert key.strip("()") in letters
+        else:
+            assert re.fullmatch(r"\{glue:text\}`[\w-]+`|−?\d[\d .]*%?", key), key
 
 
 def test_planted_bug(text: str) -> None:
