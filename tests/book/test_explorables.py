@@ -293,6 +293,7 @@ def test_the_keyboard_moves_every_slider(name: str, page, faults) -> None:
     for slider in sliders.all():
         before = page.evaluate(NUMBERS), slider.get_attribute("aria-valuetext")
         slider.focus()
+        assert slider.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
         low = slider.evaluate("e => e.value === e.max")
         page.keyboard.press("ArrowLeft" if low else "ArrowRight")
         after = page.evaluate(NUMBERS), slider.get_attribute("aria-valuetext")
