@@ -1,0 +1,25 @@
+"""Counts the episodes from 0.
+
+caught by: at-residual-check
+says: counted from 1
+"""
+
+
+# %% at-residual
+def td_residual(states, rewards, Phi, discount, ends, step):
+    theta = np.zeros(Phi.shape[1])
+    live = np.where(ends[:, None], 0.0, Phi)
+    path = [theta]
+    for k, (places, pays) in enumerate(zip(states, rewards, strict=True), 0):
+        eta = step(k)
+        for s, after, pay in zip(places[:-1], places[1:], pays, strict=True):
+            if ends[s]:
+                break
+            direction = Phi[s] - discount * live[after]
+            theta = theta + eta * (pay - direction @ theta) * direction
+        path.append(theta)
+    return np.array(path)
+
+
+def total_step(rule, K):
+    return sum(rule.gamma(k) / (1 + rule.mu * rule.gamma(k)) for k in range(1, K + 1))
