@@ -155,6 +155,15 @@ def make(folder: Path) -> build.Assignment:
     return assignment
 
 
+def papers(assignment) -> list[build.Choice]:
+    """Papers that hold each variant of each question at least once."""
+    known = build.bank(assignment.everything())
+    return [
+        {q: [*variants][min(n, len(variants) - 1)] for q, variants in known.items()}
+        for n in range(max(map(len, known.values()), default=1))
+    ]
+
+
 def answered(assignment: build.Assignment, answers: dict[str, str] | None = None) -> NotebookNode:
     """A release with all right answers, except for those given."""
     source = {c.id: c for c in nbformat.read(assignment.source, as_version=4).cells}

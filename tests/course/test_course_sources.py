@@ -33,19 +33,10 @@ def assignment(request) -> build.Assignment:
     return request.param
 
 
-def papers(assignment) -> list[build.Choice]:
-    """Papers that hold each variant of each question at least once."""
-    known = build.bank(assignment.everything())
-    return [
-        {q: [*variants][min(n, len(variants) - 1)] for q, variants in known.items()}
-        for n in range(max(map(len, known.values()), default=1))
-    ]
-
-
 PAPERS = [
     pytest.param((a, choice), id=f"{a.name}-{n + 1}")
     for a in ASSIGNMENTS
-    for n, choice in enumerate(papers(a))
+    for n, choice in enumerate(small_course.papers(a))
 ]
 SECRETS = [f"a secret of the year {year}" for year in range(2027, 2032)]
 
