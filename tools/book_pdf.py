@@ -1,8 +1,8 @@
 """Print the built book into one PDF: contents with page numbers, working links, answers at the end.
 
-``make pdf`` writes ``_build/book.pdf``. The pages become one document, which Chromium prints twice:
-the first print tells on which page each heading stands, the second has these numbers in its
-contents.
+``make pdf`` writes ``_build/book.pdf``, and ``_build/sheet.pdf``, the book on one sheet. The pages
+become one document, which Chromium prints twice: the first print tells on which page each heading
+stands, the second has these numbers in its contents.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 from bs4 import BeautifulSoup, Tag
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 from pypdf import PdfReader
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,6 +38,15 @@ STYLE = """
   .contents li > a { display: flex; gap: .5em; text-decoration: none; color: inherit; }
   .contents li > a > span:first-child { flex: 1; border-bottom: 1px dotted #999; }
   .contents .part { font-weight: bold; margin-top: 1em; }
+"""
+SHEET = """
+  @page { size: A4 landscape !important; margin: 8mm; }
+  html { font-size: 7.5px !important; }
+  h1 { margin: 0 0 .4em !important; font-size: 1.6em !important; }
+  p, li, td, th { line-height: 1.25 !important; margin-bottom: .2em !important; }
+  td, th { padding: .15em .4em !important; }
+  .admonition { margin: .6em 0 !important; padding-bottom: .2em !important; }
+  .bd-article-container { padding: 0 !important; }
 """
 
 
@@ -90,6 +99,17 @@ def write_pdf(
             starts = now
         chromium.close()
     return starts
+
+
+def write_sheet(chromium: Browser, html: Path, pdf: Path) -> None:
+    """Print the page ``book/sheet`` alone, small and across, for the two sides of a sheet."""
+    page = chromium.new_page()
+    page.set_default_timeout(600_000)
+    page.goto((html / "book" / "sheet.html").resolve().as_uri())
+    page.evaluate("MathJax.startup.promise")
+    page.add_style_tag(content=SHEET)
+    page.pdf(path=pdf, format="A4", landscape=True, tagged=True, print_background=True)
+    page.close()
 
 
 def installed_browser() -> str:
@@ -247,7 +267,13 @@ def main() -> None:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))
     pdf = ROOT / "_build" / "book.pdf"
     write_pdf(ROOT / "_build" / "html", pdf, toc)
-    print(f"{pdf}: {len(PdfReader(pdf).pages)} pages")
+    sheet = pdf.with_name("sheet.pdf")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=installed_browser(), args=FLAGS)
+        write_sheet(chromium, ROOT / "_build" / "html", sheet)
+        chromium.close()
+    for file in (pdf, sheet):
+        print(f"{file}: {len(PdfReader(file).pages)} pages")
 
 
 if __name__ == "__main__":
