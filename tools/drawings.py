@@ -26,7 +26,7 @@ from amgd.markov import (
 )
 
 FOLDER = Path(__file__).resolve().parents[1] / "book" / "_static" / "drawings"
-CELL, RADIUS, NODE = 250, 74, 17  # of one graph, its circle, its states
+CELL, RADIUS, NODE = 280, 74, 17  # of one graph, its circle, its states
 COLOURS = {"holds": "#0072B2", "repaired": "#009E73", "false": "#B03A00", "depends": "#5B3A8C"}
 SIGNS = {"holds": "✓", "repaired": "↻", "false": "✗", "depends": "±"}
 
