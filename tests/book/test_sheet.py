@@ -37,7 +37,11 @@ def test_each_row_says_all_and_no_number_of_a_run_is_typed():
     for row in rows:
         assert len(row) == 5, row
         assert re.search(r"\{(?:prf:ref|ref|doc)\}`", row[4]), row
-    words = re.sub(r"\{[\w:]+\}`[^`]*`|\$[^$]*\$", "", "\n".join(row[3] for row in rows))
+    words = re.sub(
+        r"\{[\w:]+\}`[^`]*`|\$[^$]*\$|(?:Figure|Theorem) \d|TD\(0\)",
+        "",
+        "\n".join(row[3] for row in rows),
+    )
     assert set(re.findall(r"\d+(?:\.\d+)?", words)) <= {"0.95"}  # what is asked, not found
 
 
