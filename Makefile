@@ -42,6 +42,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 # jupyter-cache compares code cells only; fresh_build.py forgets executed pages once the package or a version changed.
 book: $(INSTALLED)
 	$(BIN)/python tools/fresh_build.py
+	$(BIN)/python -m tools.explorable_records
 	$(BIN)/jupyter-book build . -W --keep-going -n
 	@echo "Open $(CURDIR)/_build/html/index.html"
 

@@ -197,6 +197,12 @@ function board(name, description, box, { square = false, keyboard = false } = {}
   return made;
 }
 
+// Away with all boards: the next ones may have other axes.
+function clear() {
+  for (const place of [...boards.children]) JXG.JSXGraph.freeBoard(JXG.getBoardByContainerId(place.id));
+  boards.replaceChildren();
+}
+
 const SUPERSCRIPT = (n) => String(n).replace(/[-\d]/g, (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
 
 function ticks([low, high], log) {
@@ -249,6 +255,7 @@ function plot(name, description, { x, y, log = "", xlabel, ylabel, legend = [0.6
         legends += 1;
       }
       return {
+        drawn,
         set(xValues, yValues) {
           drawn.dataX = inside(xValues, log.includes("x"), xs, 1e-9);
           drawn.dataY = inside(yValues, log.includes("y"), ys, 0.002 * height);

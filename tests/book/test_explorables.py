@@ -2,12 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+import torch
 from conftest import ROOT
 
 from amgd import figures
@@ -15,8 +17,19 @@ from amgd.descent import steps
 from amgd.descent.algorithms import amgd_nonconvex, sgd
 from amgd.descent.exact import exact_average, exact_gap
 from amgd.descent.problems import Quadratic
+from amgd.experiments.records import Curves, Record
+from amgd.experiments.summaries import measured
+from amgd.experiments.verdicts import compare_runs
 from amgd.markov import MarkovChain, de_bruijn, iid, lazy_cycle, sticky, two_clusters, two_state
+from amgd.reinforce import (
+    Episodes,
+    SoftmaxPolicy,
+    policy_gradient,
+    returns_to_go,
+    step_weights,
+)
 from amgd.td import TDProblem
+from tools import explorable_records
 
 FOLDER = ROOT / "book" / "explorables"
 AXE = Path(__file__).parent / "vendor" / "axe-4.14.1.min.js"
@@ -153,6 +166,129 @@ def td_field(drift: float, discount: float, step: float, steps_: int, angle: flo
     }
 
 
+STATES, CLIMB = 3, 1
+MOVES = {(0, 1): [(0, 0.2), (1, 0.8)], (1, 1): [(1, 0.2), (2, 0.8)], (2, 1): [(0, 1.0)]}
+PAYS = np.array([[1.0, -0.2], [0.5, -0.2], [4.0, -0.2]])
+
+
+def ladder_paths(
+    states: tuple[int, ...] = (0,), actions: tuple[int, ...] = ()
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], float]]:
+    """All ways that an episode of chapter 10 can go, with the chances of their moves."""
+    for action in (0, CLIMB):
+        taken = (*actions, action)
+        if len(taken) == 3 or action != CLIMB:
+            yield states, taken, 1.0
+            continue
+        for rung, chance in MOVES[states[-1], action]:
+            for rungs, all_taken, rest in ladder_paths((*states, rung), taken):
+                yield rungs, all_taken, chance * rest
+
+
+def ladder(p: float, rung: str, n: int, seed: int) -> Numbers:
+    """The estimates of `amgd.reinforce` from the first, the first two, ... episodes."""
+    paths = list(ladder_paths())
+    law = np.array([c * p ** sum(a) * (1 - p) ** (len(a) - sum(a)) for _, a, c in paths])
+    uniform = np.random.default_rng(seed).random(n)
+    drawn = np.searchsorted(np.cumsum(law), uniform, side="right")
+    policy = SoftmaxPolicy((STATES, 2), rng=np.random.default_rng(0))
+    with torch.no_grad():
+        policy.network.weight0[:] = torch.tensor([0.0, np.log(p / (1 - p))], dtype=torch.float64)
+
+    def derivative(index: Sequence[int], estimator: str) -> float:
+        rungs, actions = (np.concatenate([paths[i][part] for i in index]) for part in (0, 1))
+        lengths, paid = np.array([len(paths[i][1]) for i in index]), PAYS[rungs, actions]
+        ended, last = np.ones(len(index), bool), np.zeros((len(index), STATES))
+        batch = Episodes(np.eye(STATES)[rungs], actions, paid, lengths, ended, ~ended, last)
+        to_go, loss, discount = returns_to_go(paid, lengths, 0.9), estimator, 0.9
+        if estimator == "raw":
+            starts = np.cumsum(lengths) - lengths
+            to_go, loss, discount = np.repeat(to_go[starts], lengths), "episode_sum", None
+        policy.network.weight0.grad = None
+        policy_gradient(policy, batch, step_weights(to_go, lengths, loss, discount))
+        return -float(policy.network.weight0.grad[int(rung), CLIMB])
+
+    names = ("raw", "episode_sum", "step_mean", "episode_mean")
+    each = [np.array([derivative([i], e) for i in range(len(paths))]) for e in names]
+    assert np.isclose(law @ each[0], law @ each[1])
+    running = {e: [derivative(drawn[: i + 1], e) for i in range(n)] for e in names}
+    return {"drawn": drawn, "exact": law @ each[1], "own": law @ each[3], **running}
+
+
+@cache
+def record_of(name: str) -> Record:
+    return Record(ROOT / "book" / "results" / name)
+
+
+@cache
+def curves_of(name: str, variant: str, column: str) -> Curves:
+    return record_of(name).curves(variant, column)
+
+
+def every(k: np.ndarray) -> int:
+    """At most 51 rows of a run are in the page."""
+    assert (len(k) - 1) % 50 == 0
+    return (len(k) - 1) // 50
+
+
+def step_or_acceleration(record: str, axis: str, share: float) -> Numbers:
+    numbers, ways = {}, {}
+    for variant in record_of(record).spec.variants:
+        height, way = (
+            curves_of(record, variant, c) for c in (record_of(record).spec.column, "distance")
+        )
+        rows = round(share * 50) + 1
+        x, y = (c.samples.mean(axis=0)[:: every(c.k)][:rows] for c in (way, height))
+        ways[variant] = x, y
+        numbers[variant] = y
+        numbers[f"{variant} x"] = x if axis == "distance" else height.k[:: every(height.k)][:rows]
+    numbers["least"] = least = min(x.max() for x, _ in ways.values())
+    for variant, (x, y) in ways.items():
+        i = int((x >= least).argmax())
+        numbers[f"{variant} there"] = np.interp(least, x[i - 1 : i + 1], y[i - 1 : i + 1])
+    return numbers
+
+
+def verdict_against_length(length: int) -> Numbers:
+    """The comparisons of chapter 13, by what `amgd.experiments` measures up to K."""
+    numbers: Numbers = {}
+    shown = {"TD(0)-Acc", "Theorem 1", "kβ/2", "Nesterov", "matched", "control", "tuned"}
+    for name, record in explorable_records.opened().items():
+        spec = record.spec
+        k = curves_of(name, spec.variants[0], spec.column).k
+        last = int(k[round(length / 25 * (len(k) - 1))])
+        family = {
+            question: tuple(measured(record, v, until=last) for v in pair)
+            for pair, question in explorable_records.QUESTIONS.items()
+            if set(pair) <= set(spec.variants)
+        }
+        for question, c in compare_runs(family, better=spec.quantity(spec.column).better).items():
+            if question in shown and c.difference is not None:
+                d = c.difference
+                numbers[f"{name} {question}"] = [last, c.n, d.mean, d.low, d.high]
+                numbers[f"{name} {question} word"] = c.word
+    return numbers
+
+
+def record_run_by_run(record: str, band: str, run: int) -> Numbers:
+    spec = record_of(record).spec
+    found = [(v, curves_of(record, v, spec.column)) for v in spec.variants]
+    row = [(v, c, i) for v, c in found for i in range(len(c.seeds))]
+    variant, curve, i = row[min(run, len(row)) - 1]
+    kept = curve.samples[:, :: every(curve.k)]
+    edges = [] if band == "none" else [int(band), 100 - int(band)]
+    low, high = np.percentile(kept, edges, axis=0) if edges else ([], [])
+    return {
+        "variant": variant,
+        "seed": curve.seeds[i],
+        "samples": kept[i],
+        "low": low,
+        "high": high,
+        "middle": np.median(curve.samples[:, -1]),
+        "count": len(row),
+    }
+
+
 # Settings of the controls of each page, in the order of the function that computes its numbers.
 CASES: dict[str, tuple[Callable[..., Numbers], list[dict[str, object]]]] = {
     "sticky_chain": (
@@ -201,6 +337,32 @@ CASES: dict[str, tuple[Callable[..., Numbers], list[dict[str, object]]]] = {
             {"drift": 1, "discount": 0.9, "step": 0.5, "steps": 30, "angle": 140},
             {"drift": 0, "discount": 0.95, "step": 3, "steps": 60, "angle": 0},
             {"drift": -0.65, "discount": 0, "step": 1.25, "steps": 0, "angle": 350},
+        ],
+    ),
+    "ladder": (
+        ladder,
+        [
+            {"p": 0.5, "rung": "0", "n": 20, "seed": 1},
+            {"p": 0.95, "rung": "2", "n": 60, "seed": 7},
+            {"p": 0.05, "rung": "1", "n": 5, "seed": 0},
+        ],
+    ),
+    "step_or_acceleration": (
+        step_or_acceleration,
+        [
+            {"record": "figure2-cartpole-L", "axis": "updates", "share": 1},
+            {"record": "figure2-acrobot", "axis": "distance", "share": 0.4},
+            {"record": "figure3-walker2d-L", "axis": "distance", "share": 0.04},
+        ],
+    ),
+    "verdict_against_length": (verdict_against_length, [{"length": n} for n in (25, 1, 6)]),
+    "record_run_by_run": (
+        record_run_by_run,
+        [
+            {"record": "figure1-grid10", "band": "25", "run": 1},
+            {"record": "figure2-cartpole-L-tuned", "band": "0", "run": 100},
+            {"record": "figure3-swimmer", "band": "none", "run": 90},
+            {"record": "figure2-cartpole", "band": "10", "run": 21},
         ],
     ),
 }

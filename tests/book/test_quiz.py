@@ -208,7 +208,7 @@ def test_a_printed_chapter_has_all_options_and_reasons(html: Path, bare, tmp_pat
 
 
 def test_reasons_with_formulas_fit_a_phone(html: Path, opened) -> None:
-    with opened("notebooks/03_two_algorithms.html", 390) as page:
+    with opened("notebooks/02_mixing_time.html", 390) as page:
         for button in page.locator(".quiz-letter").all():
             button.click()
         set_formulas(page)
