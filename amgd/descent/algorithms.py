@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
-from amgd.descent.steps import Step, StepSizes, check_block, check_steps
+from amgd.descent.steps import Step, StepSizes, check_block, check_modulus, check_steps
 from amgd.descent.steps import sgd as one_step
 from amgd.errors import Diverged
 
@@ -201,7 +201,9 @@ def amgd_convex(
     problem, chain, n_steps, replicates, rng, record, initial
         As in :func:`amgd_nonconvex`; the problem may be constrained.
     steps : StepSizes
-        A rule made for Algorithm 2.
+        A rule made for Algorithm 2. One that claims the condition ``"mu"``, as `theorem3` does, is
+        refused if its mu is larger than the problem's; to try such a rule on purpose drop the
+        condition, ``dataclasses.replace(rule, conditions=())``.
     x0 : float or array_like, shape (d,) or (replicates, d)
         Feasible start.
 
@@ -410,6 +412,7 @@ class _Run:
                 f"{self.method} has no projection, but the problem is constrained (diameter "
                 f"{problem.diameter:g}); use amgd_convex or an unconstrained problem"
             )
+        check_modulus(steps, getattr(problem, "mu", None))
         if chain.n_states != problem.n_states:
             raise ValueError(
                 f"chain and problem must have the same states: got {chain.n_states} and "

@@ -227,6 +227,11 @@ def _theorem1(k: IntArray, s: StepSizes, L: float) -> list[Inequality]:
     ]
 
 
+def _mu(k: IntArray, s: StepSizes, L: float) -> list[Inequality]:
+    """Nothing in the sequences: the methods compare mu with the problem's, see `check_modulus`."""
+    return []
+
+
 def _c1(k: IntArray, s: StepSizes, L: float) -> list[Inequality]:
     gamma = s.gamma(k)
     text = "L alpha_k gamma_k < 1 + mu gamma_k"
@@ -255,8 +260,20 @@ _CONDITIONS: dict[str, Callable[[IntArray, StepSizes, float], list[Inequality]]]
     "C1": _c1,
     "C2": _c2,
     "paper_weights": _paper_weights,
+    "mu": _mu,
 }
 _NEED_L = ("C1", "paper_weights")
+
+
+def check_modulus(steps: StepSizes, mu: float | None) -> None:
+    """Refuse steps with the condition mu and a larger mu than that of a problem that has one."""
+    if "mu" in steps.conditions and mu is not None and steps.mu > mu * (1 + 1e-9):
+        rest = tuple(name for name in steps.conditions if name != "mu")
+        raise ValueError(
+            f"mu of the steps '{steps.name}' must be at most the modulus of strong convexity of "
+            f"the problem, {mu:g}: got {steps.mu:g}; pass mu=problem.mu, or drop the condition: "
+            f"dataclasses.replace(steps, conditions={rest})"
+        )
 
 
 def check_block(
@@ -312,7 +329,9 @@ def check_steps(
         - ``"C1"``: :math:`1+\mu\gamma_k>L\alpha_k\gamma_k`;
         - ``"C2"``: :math:`\frac{\alpha_k}{\gamma_k\Gamma_k}\le
           \frac{\alpha_{k-1}(1+\mu\gamma_{k-1})}{\gamma_{k-1}\Gamma_{k-1}}` for k >= 2;
-        - ``"paper_weights"``: :math:`L\gamma_k<1`, which makes the paper's :math:`p_k` positive.
+        - ``"paper_weights"``: :math:`L\gamma_k<1`, which makes the paper's :math:`p_k` positive;
+        - ``"mu"``: the problem is strongly convex with the rule's :math:`\mu`, which
+          `amgd_convex` compares with the problem's.
     L : float, optional
         Lipschitz constant; ``"C1"`` and ``"paper_weights"`` need it.
 
@@ -720,5 +739,5 @@ def theorem3(mu: float, L: float) -> StepSizes:
         "theorem3",
         lambda k: 1.0 / (0.5 * modulus * (k - 1.0) + 4.0 * lipschitz / k),
         modulus,
-        ("C1", "C2"),
+        ("C1", "C2", "mu"),
     )

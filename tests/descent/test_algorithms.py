@@ -2,6 +2,7 @@
 
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ FREE_STEPS = {
 BOUNDED_STEPS = {
     "theorem2": steps.theorem2(1.2, 0.4),
     "theorem2_printed": steps.theorem2_printed(1.2),
-    "theorem3": steps.theorem3(0.3, 1.2),
+    "theorem3": replace(steps.theorem3(0.3, 1.2), conditions=("C1", "C2")),
     "theorem3_printed": steps.theorem3_printed(0.3),
     "experiments": steps.theorem3_printed(0.3, "k+1", delta=0.1),
 }
@@ -363,7 +364,7 @@ def test_printed_steps_do_not_accelerate() -> None:
 
 METHODS: dict[str, tuple[Callable[..., Trajectory], Problem, StepSizes]] = {
     "nonconvex": (amgd_nonconvex, FREE["cosines"], steps.theorem1(0.3)),
-    "convex": (amgd_convex, BOUNDED["quadratic on a ball"], steps.theorem3(0.3, 1.2)),
+    "convex": (amgd_convex, BOUNDED["quadratic on a ball"], BOUNDED_STEPS["theorem3"]),
     "sgd": (sgd, BOUNDED["logistic"], steps.sgd(0.3)),
 }
 each_method = pytest.mark.parametrize("method", METHODS)
@@ -734,6 +735,21 @@ MISMATCH = {
     "range of Theorem 1": (
         amgd_nonconvex, {"steps": steps.theorem1(0.1, lambda k: 0.1 + 0.002 * k)}, "at k = 10 "
     ),
+    "mu above the problem's": (
+        amgd_convex,
+        {"problem": BOUNDED["logistic"], "steps": steps.theorem3(0.3, 1.2)},
+        r"strong convexity of the problem, 0.0374\d*: got 0.3; .*conditions=\('C1', 'C2'\)",
+    ),
+    "mu of a problem that is only convex": (
+        amgd_convex,
+        {"problem": BOUNDED["linear"], "steps": steps.theorem3(0.3, 1.2)},
+        "of the problem, 0: got 0.3",
+    ),
+    "mu above by little": (
+        amgd_convex,
+        {"problem": BALL, "steps": steps.theorem3(BALL.mu * 1.001, 1.2)},
+        "of the problem",
+    ),
     "average": (sgd, {"average": "mean"}, "average"),
 }  # fmt: skip
 
@@ -743,6 +759,12 @@ def test_parts_that_do_not_fit_are_refused(name: str) -> None:
     function, change, message = MISMATCH[name]
     with pytest.raises(ValueError, match=message):
         call(function, **change)
+
+
+def test_a_rule_with_the_right_mu_or_without_its_condition_is_taken() -> None:
+    wrong = steps.theorem3(min(1.0, 3 * BALL.mu), 1.2)
+    for rule in (steps.theorem3(BALL.mu, 1.2), replace(wrong, conditions=("C1", "C2"))):
+        call(amgd_convex, problem=BALL, steps=rule)
 
 
 @pytest.mark.parametrize("function", [amgd_nonconvex, sgd, random_output])
