@@ -15,6 +15,7 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: help book pdf test test-code test-notebooks test-book paper lab sync lint bench dist clean
+.PHONY: test-python test-lowest
 .PHONY: course course-rates hand-out collect grade marks
 .DELETE_ON_ERROR:
 
@@ -28,6 +29,8 @@ help:
 	@echo "make lint   check format, style, types and the spelling of the text"
 	@echo "make bench  time the package against its peers"
 	@echo "make dist   build wheel and source distribution, and try both in a fresh environment"
+	@echo "make test-python PYTHON=python3.13  run the tests of the core under another interpreter"
+	@echo "make test-lowest  run them with the lowest versions that pyproject.toml allows"
 	@echo "make course write the coursework's notebooks anew from their text"
 	@echo "make collect FROM=export.zip SUBMISSIONS=folder ASSIGNMENT=1_slow_chains [ROSTER=roster.csv]"
 	@echo "make grade  grade a folder: make grade SUBMISSIONS=folder; then make marks SUBMISSIONS=folder"
@@ -88,6 +91,13 @@ bench: $(INSTALLED)
 # PYTHON=python3.13 tries them under that interpreter; wheel and source distribution stay in dist/.
 dist: $(INSTALLED)
 	$(BIN)/python tools/dist.py --python $(PYTHON) --out dist
+
+# Tests of the core in a fresh environment, which goes away again.
+test-python:
+	$(PYTHON) -m tools.try_versions
+
+test-lowest:
+	$(PYTHON) -m tools.try_versions --lowest
 
 # Coursework; book/course_lecturers.md says how it works.
 course: $(INSTALLED)
