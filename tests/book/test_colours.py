@@ -45,7 +45,6 @@ NOT_METHODS = {
     "fig-14-map": "budgets",
     "fig-14-td": "remedies, each with a marker of its own",
     "fig-14-gradients": "differences of two methods",
-    "fig-14-tasks": "tasks",
     "fig-14-orders": "orders of the samples",
     "fig-14-continuous": "distances, and chains",
     "fig-14-bound": "a formula, a bound and measurements",
