@@ -61,6 +61,7 @@ MADE_BY_US = {
     "statistics.Verdict",
     "td.learning.ExpectedRun",
     "td.learning.TDRun",
+    "td.traces.ExpectedTrace",
     "td.traces.TraceRun",
 }
 # Parts of the inner loops, whose callers have checked: a test would cost more than the layer.
