@@ -1,7 +1,8 @@
 """Draw the picture that stands for the book where a link to a page is shown.
 
 ``python tools/render_preview.py`` writes ``book/_static/preview.png``: SGD on independent samples
-and on a sticky chain, one run each, as in the first figure of chapter 1. The picture is committed.
+and on a sticky chain, one run each, as in the first figure of chapter 1. The first page has the
+same as a drawing, ``book/_static/opening.svg``. Both are committed.
 """
 
 from pathlib import Path
@@ -34,6 +35,9 @@ def main() -> None:
     ax.set(xlabel="step k", ylabel=r"$x_k$", title="Accelerated Markov gradient descent")
     ax.legend()
     fig.savefig(PICTURE, dpi=150)
+    ax.set_title("")
+    plt.rcParams["svg.hashsalt"] = "opening"  # the same file each time
+    fig.savefig(PICTURE.with_name("opening.svg"), transparent=True, metadata={"Date": None})
     print(PICTURE)
 
 

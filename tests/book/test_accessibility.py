@@ -27,6 +27,7 @@ CUT = """() => {
   for (const e of document.querySelectorAll('article mjx-container')) {
     const box = e.getBoundingClientRect();
     if (!box.width || box.right <= innerWidth) continue;
+    if (!e.checkVisibility({visibilityProperty: true})) continue;  // kept for paper
     let up = e;
     while (up && !(/auto|scroll/.test(getComputedStyle(up).overflowX)
                    && up.scrollWidth > up.clientWidth)) up = up.parentElement;
@@ -100,14 +101,15 @@ def test_descriptions_differ(html: Path) -> None:
 
 
 def test_figures_are_small_drawings(html: Path) -> None:
-    """Bitmaps are only those of the robots; a drawing is below 300 kB and has no ground."""
+    """Bitmaps are those of robots and of clips; a drawing is below 300 kB and has no ground."""
     used = {
         (html / name).parent.joinpath(source).resolve()
         for name in PAGES
         for source in re.findall(r'<img\b[^>]*? src="([^"]+)"', (html / name).read_text("utf8"))
     }
     assert len(used) > 30
-    assert {p.stem.split("-")[0] for p in used if p.suffix != ".svg"} <= {"robots"}
+    stills = {p.name for p in (html.parents[1] / "book" / "clips").glob("*.webp")}
+    assert {p.name for p in used if p.suffix != ".svg"} <= {"robots.png", *stills}
     drawings = [p for p in used if p.suffix == ".svg"]
     assert [p.name for p in drawings if p.stat().st_size > 300_000] == []
     ground = re.compile(r'id="patch_1">\s*<path[^>]*style="fill: none')
