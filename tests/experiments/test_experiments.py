@@ -149,6 +149,7 @@ OTHER_TRAINING = {
     "std": "free",
     "floor": 1e-3,
     "initial": "shared",
+    "normalise_observations": 10.0,
     "dtype": "float32",
     "seed": 1,
     "options": {"sutton_barto_reward": True},

@@ -94,7 +94,7 @@ WHOLE = problems.Quadratic(MATRIX, noise=NOISE)
 CLIPPED = problems.Huber([[1.0, 0.0], [-1.0, 0.0]], curvature=1.0, clip=1.0)
 LAW = [0.5, 0.5]
 POINT = np.array([0.5, 0.25])
-NONCONVEX, CONVEX, STRONG = steps.theorem1(0.1), steps.theorem2(1.0, 1.0), steps.theorem3(1.0, 2.0)
+NONCONVEX, CONVEX = steps.theorem1(0.1), steps.theorem2(1.0, 1.0)
 GRID = GridWorld(3)
 FEATURES = fourier_features(3)
 TD = TDProblem.from_gridworld(GRID, FEATURES, law="episode", length=4)
@@ -230,7 +230,7 @@ SEEN = [[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]]
 
 CALLS = {
     # descent
-    "descent.algorithms.amgd_convex": {**RUNNING, "steps": STRONG, "replicates": 2, "record": None,
+    "descent.algorithms.amgd_convex": {**RUNNING, "steps": CONVEX, "replicates": 2, "record": None,
                                        "initial": 0},
     "descent.algorithms.amgd_nonconvex": {**RUNNING, "steps": NONCONVEX, "replicates": 2,
                                           "record": None, "initial": 0},
