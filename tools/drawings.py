@@ -1,4 +1,4 @@
-"""Draw the book's chains as graphs, and the map of what it found.
+"""Draw the book's chains as graphs, the map of what it found, and what refutes each theorem.
 
 ``python -m tools.drawings`` writes the drawings of ``book/_static/drawings``, which are committed.
 They are plain SVG; probabilities are those of the package's chains.
@@ -6,14 +6,20 @@ They are plain SVG; probabilities are those of the package's chains.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from html import escape
-from math import cos, hypot, pi, sin
+from itertools import product
+from math import cos, hypot, log10, pi, sin
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from amgd.descent import bounds, steps
+from amgd.descent.algorithms import amgd_convex
+from amgd.descent.problems import Box, Problem, Quadratic, clipped_linear, sine_counterexample
 from amgd.markov import (
     MarkovChain,
     cyclic,
@@ -207,9 +213,232 @@ def book_map() -> str:
     return picture(width, 36 + 5 * (high + 8), "Map of the book: " + "; ".join(told), parts())
 
 
+class Refutation(NamedTuple):
+    """A printed statement, its smallest counterexample, and both sides of it over k."""
+
+    statement: str
+    erratum: int
+    example: str
+    k: NDArray[Any]
+    true: NDArray[np.float64]
+    printed: NDArray[np.float64]
+    at: int  # the k that refutes
+
+
+def gaps(problem: Problem, rule: steps.StepSizes, n: int, x0: float) -> NDArray[np.float64]:
+    """f(x_bar_k) - f* of Algorithm 2 without noise, for k = 1..n."""
+    rng = np.random.default_rng(0)
+    run = amgd_convex(problem, iid([1.0]), rule, n, x0=[x0], rng=rng, record=1)
+    return np.asarray(problem.value(run.x_bar[:, 0]) - problem.minimum)
+
+
+def corollary() -> Refutation:
+    """Two states with the gradients -4 and 4: the bias after k steps, at the level 2^-k."""
+    chain, k = two_state(0.375, 0.125), np.arange(1, 7)
+    G = np.array([-4.0, 4.0])
+    bias = np.array([abs((chain.law(int(t), initial=0) - chain.stationary) @ G) for t in k])
+    levels = np.exp(-k / chain.mixing_constant)  # those with tau(gamma) = k
+    printed = np.array([bounds.corollary1_printed(gamma=float(level)) for level in levels])
+    return Refutation("Corollary: the bias", 4, "two states, G = ∓4", k, bias, printed, 2)
+
+
+def lemma_1() -> Refutation:
+    """The same chain with almost linear functions: E f(x_k), a sum over all paths."""
+    chain, gamma, n, tau = two_state(0.375, 0.125), 0.25, 6, 2
+    problem = sine_counterexample([-4.0, 4.0], stationary=chain.stationary)
+    paths = np.array(list(product(range(2), repeat=n)))
+    before = np.column_stack([np.zeros(len(paths), int), paths[:, :-1]])
+    weight = chain.transition[before, paths].prod(axis=1)
+    x, value, square = np.zeros((len(paths), 1)), [0.0], []
+    for states in paths.T:  # equal steps: SGD, and y_k is the point before the step
+        square.append(weight @ (problem.gradient(x) ** 2).sum(axis=1))
+        x = x - gamma * problem.sample_gradient(x, states)
+        value.append(weight @ problem.value(x))
+    k = np.arange(tau + 1, n + 1)
+    L, M = problem.L_sample, problem.M
+    added = bounds.lemma1_printed(k, tau, steps=steps.sgd(gamma), L=L, M=M)
+    printed = np.array(value)[k - 1] - gamma * (1 - L * gamma) * np.array(square)[k - 1] + added
+    return Refutation(
+        "Lemma 1: E f(xₖ)", 11, "two states, F almost linear", k, np.array(value)[k], printed, 3
+    )
+
+
+def theorem_1() -> Refutation:
+    """SGD on three minimisers at the corners of a triangle: E||grad f(y_R)||^2 in closed form."""
+    K, M, a = np.logspace(8, 12, 41).round().astype(np.int64), 0.00433, 0.25
+    K[np.abs(K - 1.6e9).argmin()] = 1_600_000_000
+    start = (1 - (1 - a) ** (2.0 * K)) / (K * (1 - (1 - a) ** 2))
+    true = M**2 / 3 * a / (2 - a) * (1 - start)
+    printed = np.array([
+        bounds.theorem1_printed(int(n), L=n**0.5 / 4, M=M, initial_gap=0.0, C=0.0) for n in K
+    ])  # fmt: skip
+    return Refutation(
+        "Theorem 1: E‖∇f‖²", 29, "three minimisers, L = √k / 4", K, true, printed, 1_600_000_000
+    )
+
+
+def lemma_2() -> Refutation:
+    """A ramp without noise, f(x_bar_0) = 0: D stands for a squared distance."""
+    n, D, start = 8, 20.0, -20.0
+    problem, rule, k = clipped_linear(4.0, 1.0, D), steps.theorem2(1.0, 0.0), np.arange(1, n + 1)
+    alpha, gamma = rule.alpha(k), rule.gamma(k)
+    over = np.cumprod(np.concatenate([[1.0], 1 - alpha[1:]]))
+    noise = np.cumsum(4 * problem.M**2 * alpha * gamma / (over * (1 - alpha * gamma)))
+    first = float(problem.value([start])) + D / gamma[0]  # (C2) allows 1 / gamma_1
+    return Refutation(
+        "Lemma 2: the gap",
+        40,
+        "f′ = min(4, x + 20), no noise",
+        k,
+        gaps(problem, rule, n, D),
+        over * (first + noise),
+        1,
+    )
+
+
+def theorem_2() -> Refutation:
+    """A flat parabola without noise: the logarithm is negative."""
+    problem, k = Quadratic([0.1], domain=Box(-10.0, 10.0)), np.arange(1, 13)
+    known = {"L": 0.1, "D": 10.0, "M": problem.M, "f_x_bar0": float(problem.value([10.0]))}
+    return Refutation(
+        "Theorem 2: the gap",
+        37,
+        "f = x²/20 on [−10, 10], no noise",
+        k,
+        gaps(problem, steps.theorem2_printed(0.1), 12, 10.0),
+        bounds.theorem2_printed(k, **known),
+        1,
+    )
+
+
+def remark() -> Refutation:
+    """A line with a rounded foot: the start is not forgotten like 1/k^2."""
+    D, k, L = 5000.0, np.arange(1, 101), 1 / (2 * 50**0.5)
+    problem = clipped_linear(49.5074, L, D)
+    known = {"L": L, "D": D, "M": problem.M, "f_x_bar0": float(problem.value([D]))}
+    return Refutation(
+        "Theorem 2: the start",
+        34,
+        "a line with a rounded foot, no noise",
+        k,
+        gaps(problem, steps.theorem2_printed(L), 100, D),
+        bounds.theorem2_printed(k, **known),
+        50,
+    )
+
+
+def theorem_3() -> Refutation:
+    """A small flat parabola without noise: the logarithm is negative here too."""
+    problem, k = Quadratic([0.1], domain=Box(-1.0, 1.0)), np.arange(1, 9)
+    known = {"mu": 0.1, "L": 0.1, "D": 1.0, "M": problem.M, "f_x_bar0": 0.05}
+    return Refutation(
+        "Theorem 3: the gap",
+        38,
+        "f = x²/20 on [−1, 1], no noise",
+        k,
+        gaps(problem, steps.theorem3_printed(0.1), 8, 1.0),
+        bounds.theorem3_printed(k, **known),
+        1,
+    )
+
+
+def frozen() -> Refutation:
+    """Two states that hardly ever change: the gap is 1/2 until they do, a bound from below."""
+    k, flip = np.unique([*np.logspace(3, 7, 41).round().astype(int), 4211]), 1e-6
+    problem = Quadratic([1.0], noise=[[1.0], [-1.0]], domain=Box(-1.0, 1.0))
+    gap = float(problem.value([1.0])) - problem.minimum
+    known = {"mu": 1.0, "L": 1.0, "D": 1.0, "M": problem.M}
+    return Refutation(
+        "Theorem 3: no constant of the chain",
+        36,
+        "±1 flips once in a million steps",
+        k,
+        gap * (1 - flip) ** k,
+        bounds.theorem3_printed(k, f_x_bar0=1.0, **known),  # E F(x_bar_0; xi), with the noise
+        4211,
+    )
+
+
+REFUTED: dict[str, Callable[[], Refutation]] = {
+    "refuted-corollary": corollary,
+    "refuted-lemma-1": lemma_1,
+    "refuted-theorem-1": theorem_1,
+    "refuted-lemma-2": lemma_2,
+    "refuted-theorem-2": theorem_2,
+    "refuted-theorem-2-start": remark,
+    "refuted-theorem-3": theorem_3,
+    "refuted-theorem-3-chain": frozen,
+}
+
+
+def number(value: float) -> str:
+    """Four digits, with a power of ten where the number is very large or small."""
+    text = f"{value:.4g}"
+    if abs(value) >= 1e4 or 0 < abs(value) < 1e-4:
+        digits, power = f"{value:.3e}".split("e")
+        raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        text = f"{float(digits):g}·10{raised}"
+    return text.replace("-", "−")
+
+
+def refuted(case: Refutation) -> str:
+    """Both sides of a printed statement over k; a ring where the true one is above."""
+    left, right, top, bottom = 62.0, 326.0, 52.0, 176.0
+    far, both = bool(case.k[-1] > 50 * case.k[0]), np.concatenate([case.true, case.printed])
+    steep = bool(both.min() > 0 and both.max() > 50 * both.min())
+    xs = np.log10(case.k) if far else case.k
+    low, high = (log10(both.min()), log10(both.max())) if steep else (both.min(), both.max())
+
+    def height(value: float) -> float:
+        place = log10(value) if steep else value
+        return bottom - 6 - (place - low) / (high - low) * (bottom - top - 12)
+
+    def width(x: float) -> float:
+        return float(left + 8 + (x - xs[0]) / (xs[-1] - xs[0]) * (right - left - 16))
+
+    (i,) = np.flatnonzero(case.k == case.at)
+    above, below = float(case.true[i]), float(case.printed[i])
+    start = {"text_anchor": "start"}
+
+    def parts() -> Iterator[str]:
+        yield words(8, 18, f"{case.statement} (E{case.erratum})", font_weight="bold", **start)
+        yield words(8, 37, case.example, font_size=11, **start)
+        yield (
+            f'<path d="M{left} {top}V{bottom}H{right}" fill="none" stroke="black"/>'
+            f'<path d="M{width(xs[i]):.1f} {bottom}V{top}" stroke="#999999" '
+            'stroke-dasharray="1 3"/>'
+        )
+        for value in (both.min(), both.max()):
+            yield words(left - 5, height(value) + 4, number(value), text_anchor="end", font_size=10)
+        for place, anchor in ((0, "start"), (-1, "end")):
+            k = f"{case.k[place]:.0f}" if case.k[place] < 1e5 else number(case.k[place])
+            yield words(left if not place else right, bottom + 16, k, text_anchor=anchor)
+        yield words((left + right) / 2, bottom + 16, "k", font_style="italic")
+        for side, colour, dash in (
+            (case.printed, COLOURS["false"], "5 3"),
+            (case.true, "black", "none"),
+        ):
+            line = " ".join(
+                f"{width(x):.1f},{height(value):.1f}" for x, value in zip(xs, side, strict=True)
+            )
+            yield (
+                f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2" '
+                f'stroke-dasharray="{dash}"/>'
+            )
+            at = f'cx="{width(xs[i]):.1f}" cy="{height(side[i]):.1f}"'
+            yield f'<circle {at} r="4.5" fill="white" stroke="{colour}" stroke-width="2"/>'
+        k = f"{case.at}" if case.at < 1e5 else number(case.at)
+        yield words(8, 213, f"At k = {k}, true: {number(above)}", **start)
+        yield words(8, 232, f"printed, dashed: {number(below)}", fill=COLOURS["false"], **start)
+
+    told = f"at k = {case.at} the true value {number(above)} is above the printed {number(below)}"
+    return picture(340, 242, f"{case.statement}; {case.example}: {told}", parts())
+
+
 def drawings() -> dict[str, str]:
     """Each file's name and content."""
-    return {"chains.svg": all_chains(), "map.svg": book_map()}
+    cases = {f"{name}.svg": refuted(case()) for name, case in REFUTED.items()}
+    return {"chains.svg": all_chains(), "map.svg": book_map(), **cases}
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from tools import drawings
@@ -39,3 +40,21 @@ def test_the_map_has_every_chapter_once():
     numbers = [n for _, chapters in drawings.MAP for n, *_ in chapters]
     texts = sorted((ROOT / "notebooks" / "src").glob("*.md"))
     assert [f"{int(n):02}" for n in numbers] == [text.stem[:2] for text in texts]
+
+
+@pytest.mark.parametrize(("name", "make"), drawings.REFUTED.items())
+def test_a_refuted_bound_is_below_the_truth_by_the_numbers_of_its_erratum(name: str, make):
+    case = make()
+    (i,) = np.flatnonzero(case.k == case.at)
+    true, printed = float(case.true[i]), float(case.printed[i])
+    assert printed < true
+    assert len(case.k) == len(case.true) == len(case.printed) > 3
+    text = (ROOT / "book" / "errata.md").read_text("utf8")
+    entry = re.search(rf"\n\*\*E{case.erratum}\..*?(?=\n\(erratum-|\n## |\Z)", text, re.DOTALL)[0]
+    told = re.sub(r"(\d)\\,(\d)", r"\1\2", entry).replace("{,}", "").replace("−", "-")
+    told = re.sub(
+        r"\\times10\^\{?(-?\d+)\}?|\\cdot10\^\{?(-?\d+)\}?", lambda m: f"e{m[1] or m[2]}", told
+    )
+    numbers = [float(x) for x in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", told)]
+    assert any(np.isclose(true, number, rtol=0.01) for number in numbers), true
+    assert any(np.isclose(printed, number, rtol=0.01) for number in numbers), printed
