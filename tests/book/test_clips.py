@@ -91,6 +91,7 @@ def test_a_clip_waits_is_played_by_keyboard_and_is_a_still_on_paper(chapter: str
         page.wait_for_function("document.querySelector('article video').currentTime > 0.2")
         assert not first.evaluate("v => v.error")
         assert page.locator("a.still:visible").count() == 0
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")  # printing opens the folds
         page.emulate_media(media="print")
         assert page.locator("article video:visible").count() == 0
         assert page.locator("a.still img:visible").count() == films.count()
