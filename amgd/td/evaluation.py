@@ -509,11 +509,7 @@ class TDDescent(Problem):
     """
 
     @check.arguments
-    def __init__(
-        self,
-        td: TDProblem,
-        radius: Annotated[float, check.positive, "it is the radius of a ball"],
-    ) -> None:
+    def __init__(self, td: TDProblem, radius: check.Positive) -> None:
         if not td.is_gradient:
             raise ValueError(
                 f"A is not symmetric: its asymmetry is {td.asymmetry:.3g} (expected 0), so TD does "

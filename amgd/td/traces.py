@@ -370,6 +370,7 @@ def _pieces(problem: TDProblem, cut: int) -> tuple[IntArray, IntArray, IntArray,
         full = len(pieces) == cut
         if full:  # the pieces after the step are among those before it
             _, place = np.unique(np.vstack([now, grown]), axis=0, return_inverse=True)
+            place = place.ravel()  # NumPy 2.0 gives it a second axis
             order = np.empty(place.max() + 1, dtype=np.int64)
             order[place[: len(now)]] = np.arange(len(now))  # all steps lead to one of `now`
             child.append(begin + order[place[len(now) :]])
