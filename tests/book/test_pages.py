@@ -169,6 +169,44 @@ def test_notation_names_exist(classes, name):
     assert any(hasattr(known[cls], name) for cls in classes.split())
 
 
+CHAPTERS = {path.name[:2]: path.read_text("utf8") for path in PROSE if path.parent.name == "src"}
+STATEMENT = re.compile(r"^(`{3,})\{prf:(?!proof|algorithm)\w+\}(.*?)^\1$", re.M | re.S)
+GREEK = (
+    "alpha|beta|gamma|delta|(?:var)?epsilon|zeta|eta|(?:var)?theta|iota|kappa|lambda|mu|nu|xi"
+    "|(?:var)?pi|(?:var)?rho|(?:var)?sigma|tau|upsilon|(?:var)?phi|chi|psi|omega"
+)
+
+
+def greek_and_script(text: str) -> set[str]:
+    """Letters of its formulas that are hardly ever an index or a helper of one line."""
+    formulas = " ".join(re.findall(r"\$([^$]+)\$", text.replace("$$", "$")))
+    return set(re.findall(rf"\\(?:mathcal\s?\{{?\w|(?i:{GREEK})(?![a-zA-Z]))", formulas))
+
+
+def notation_rows() -> list[tuple[str, str]]:
+    """(symbols, the other cells) of each row of a table."""
+    lines = (BOOK / "notation.md").read_text("utf8").splitlines()
+    rows = [line.strip("| ").partition(" | ") for line in lines if line.startswith("| $")]
+    return [(symbols, rest) for symbols, _, rest in rows]
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_letters_of_statements_have_a_row(chapter):
+    known = set().union(*(greek_and_script(symbols) for symbols, _ in notation_rows()))
+    stated = "\n".join(body for _, body in STATEMENT.findall(CHAPTERS[chapter]))
+    assert sorted(greek_and_script(stated) - known) == []
+
+
+def test_rows_of_notation_name_chapters_that_use_the_symbols():
+    """Up to an argument or a running index, which have other letters here and there."""
+    unused = []
+    for symbols, rest in notation_rows():
+        used = "".join(CHAPTERS[number] for number in re.findall(r"`(\d\d) <", rest))
+        wanted = [re.sub(r"\(.*|_[kt]$", "", tex) for tex in re.findall(r"\$([^$]+)\$", symbols)]
+        unused += [(tex, rest) for tex in wanted if used and tex not in used]
+    assert unused == []
+
+
 @pytest.mark.parametrize("page", PROSE, ids=lambda page: page.name)
 def test_dotted_names_in_prose_exist(page):
     text = re.sub(r"^```(?!\{eval-rst\}).*?^```", "", page.read_text("utf8"), flags=re.M | re.S)
