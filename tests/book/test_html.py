@@ -9,7 +9,7 @@ from conftest import PAGES
 
 # What TeX leaves behind when it is not typeset.
 RAW_TEX = re.compile(
-    r"\\\(|\\\[|\\begin\{|\\frac|\\mathbb|\$\$|\{prf:|\{glue|\{eq\}|\{ref\}|\{numref\}"
+    r"\\\(|\\\[|\\begin\{|\\frac|\\mathbb|\$|\{prf:|\{glue|\{eq\}|\{ref\}|\{numref\}"
 )
 COLLECT = """async () => {
   for (const image of document.images) image.loading = 'eager'; // also panels for a narrow window
@@ -19,7 +19,8 @@ COLLECT = """async () => {
   const bare = ':not(:has(mjx-container))';
   const pieces = [...visible.querySelectorAll('pre')].map(e => e.textContent);
   const fences = pieces.filter(text => text.includes('```')).length;
-  visible.querySelectorAll('pre, code, script, style, mjx-container').forEach(e => e.remove());
+  const code = 'pre, code, .sig, script, style, mjx-container';
+  visible.querySelectorAll(code).forEach(e => e.remove());
   return {
     text: visible.textContent,
     fences,
