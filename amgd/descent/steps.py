@@ -68,7 +68,7 @@ class Schedule:
         The symbol, for error messages.
     rule : callable
         Takes an int64 array of k, returns one number or an array of the same shape. One that can
-        take only a single k (``lambda k: 1.0 if k == 1 else 0.5``) is asked for each.
+        take only a single k (``lambda k: 1.0 if k == 1 else 0.5``) is asked for each, an int.
 
     Raises
     ------
@@ -111,10 +111,9 @@ class Schedule:
         index = check.integers("k", k, 1, "steps count from 1")
         try:
             values = np.asarray(self._rule(index))
-        except (TypeError, ValueError):  # a rule for one k, such as one with an `if`
-            if index.ndim == 0:
-                raise
-            values = np.array([self._rule(one) for one in index.flat]).reshape(index.shape)
+        except Exception:  # a rule for one k, such as one with an `if`; what it raises then is told
+            values = np.array([self._rule(one) for one in index.ravel().tolist()])
+            values = values.reshape(index.shape)
         if values.dtype.kind not in "iuf":
             raise TypeError(
                 f"{self.name}(k) must give real numbers: got dtype {values.dtype}; mend the rule"
