@@ -187,7 +187,7 @@ function board(name, description, box, { square = false, keyboard = false } = {}
   const place = make("div", { id: name, className: `jxgbox${square ? " square" : ""}` });
   boards.append(place);
   const made = JXG.JSXGraph.initBoard(name, {
-    ...BOARD, boundingBox: box, keepAspectRatio: square, title: description, description: "", keyboard: { enabled: keyboard, dx: 2, dy: 2, panShift: false, panCtrl: false },
+    ...BOARD, id: `${name}_board`, boundingBox: box, keepAspectRatio: square, title: description, description: "", keyboard: { enabled: keyboard, dx: 2, dy: 2, panShift: false, panCtrl: false },
   });
   if (!keyboard) {
     place.removeAttribute("tabindex");

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -29,7 +30,7 @@ from amgd.reinforce import (
     step_weights,
 )
 from amgd.td import TDProblem
-from tools import explorable_records
+from tools import explorable_records, explorables
 
 FOLDER = ROOT / "book" / "explorables"
 AXE = Path(__file__).parent / "vendor" / "axe-4.14.1.min.js"
@@ -445,6 +446,38 @@ def test_a_page_alone(name: str, page, faults) -> None:
     assert (FOLDER / f"{name}.svg").stat().st_size < 300_000
     assert (FOLDER / f"{name}.png").stat().st_size < 60_000
     assert faults == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_still_is_not_older_than_its_page(name: str) -> None:
+    fresh = explorables.pictured(name) == explorables.inputs(name)
+    assert fresh, f"{name}.svg and .png are stale: run python -m tools.explorables {name}"
+
+
+@pytest.mark.parametrize(
+    ("file", "stale"),
+    [
+        ("step_or_acceleration.html", {"step_or_acceleration"}),
+        ("sticky_chain.js", {"sticky_chain"}),
+        ("explorable.js", set(CASES)),
+        ("explorable.css", set(CASES)),
+        ("jsxgraph-1.13.3/jsxgraphcore.js", set(CASES)),
+        ("figure2-cartpole-L", {"step_or_acceleration", "verdict_against_length"}),
+        ("figure3-walker2d-L", {"record_run_by_run", "verdict_against_length"}),
+        ("figure1-grid10", {"verdict_against_length"}),
+        ("README.md", set()),
+    ],
+)
+def test_a_change_makes_the_stills_stale_that_show_it(file: str, stale, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(FOLDER, tmp_path / "pages"))
+    changed = folder / (file if (folder / file).exists() else "records.js")
+    text = changed.read_text("utf8")
+    if changed.name == "records.js":  # one number of this record
+        at = text.index('"samples":[[', text.index(f'"{file}":')) + len('"samples":[[')
+        text = f"{text[:at]}0.125,{text[at:]}"
+    changed.write_text(text + "\n", "utf8")
+    before = {name: explorables.inputs(name) for name in CASES}
+    assert {n for n in CASES if explorables.inputs(n, folder) != before[n]} == stale
 
 
 @pytest.mark.parametrize("name", CASES)
