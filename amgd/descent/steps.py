@@ -420,8 +420,8 @@ def sgd(step: Step) -> StepSizes:
         if differs.any():
             raise ValueError(
                 f"step must be one sequence: the steps '{step.name}' have gamma_k != beta_k at "
-                f"k = {k.flat[differs.argmax()]}; pass a number, a function of k, or one of their "
-                "sequences"
+                f"k = {np.ravel(k)[differs.argmax()]}; pass a number, a function of k, or one of "
+                "their sequences"
             )
         return values
 
