@@ -44,7 +44,7 @@ function score(path, weights, rung, p) {
 }
 
 const left = plot("episode", "The rungs of the last episode over its steps", { x: [0, 3], y: [0, 2.4], xlabel: "step of the last episode", ylabel: "rung", legend: [0.02, 0.97] });
-const right = plot("gradient", "Estimates of one derivative over the number of episodes, with the exact ones", { x: [1, MOST], y: [-1.2, 1.2], xlabel: "episodes", ylabel: "estimate of the derivative", legend: [0.36, 1] });
+const right = plot("gradient", "Estimates of one derivative over the number of episodes, with the exact ones", { x: [1, MOST], y: [-1.2, 1.2], xlabel: "episodes", ylabel: "estimate of the derivative", legend: [0.28, 1] });
 const walk = left.curve(COLOUR.blue, "", { strokeWidth: 3 });
 const ends = left.board.create("text", [0.1, 2.25, ""], { fontSize: 13 });
 const running = Object.fromEntries(Object.entries(ESTIMATORS).map(([name, [words, colour]]) => [name, right.curve(colour, words)]));

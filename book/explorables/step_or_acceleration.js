@@ -26,7 +26,7 @@ explore(({ record, axis, share }) => {
   const room = 0.05 * (Math.max(...heights) - Math.min(...heights)) || 1;
   clear();
   const made = plot("curves", `Mean ${panel.quantity} of each method`, {
-    x: [0, Math.max(...ends)], y: [Math.min(...heights) - room, Math.max(...heights) + room], xlabel: axis === "updates" ? "updates" : "distance from the start", ylabel: `mean ${panel.quantity}`, legend: [0.5, 0.45],
+    x: [0, Math.max(...ends)], y: [Math.min(...heights) - room, Math.max(...heights) + room], xlabel: axis === "updates" ? "updates" : "distance from the start", ylabel: `mean ${panel.quantity}`, legend: [0.4, 0.8],
   });
   for (const curve of drawn) made.curve(curve.colour, curve.words).set(curve.x, curve.y);
   // At the distance where the slowest method ends, all have a height: the same way, and what it has brought.

@@ -538,6 +538,34 @@ def test_all_readers(name: str, page, faults) -> None:
     assert faults == []
 
 
+# Words that lie over each other by more than the leading of their lines, or leave their picture.
+CROWDED = """() => [...document.querySelectorAll(".jxgbox")].flatMap(board => {
+  const edge = board.getBoundingClientRect();
+  const words = [...board.querySelectorAll("svg text")]
+    .filter(e => e.textContent.trim() && e.checkVisibility({visibilityProperty: true}))
+    .map(e => [e.textContent, e.getBoundingClientRect()]);
+  const met = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+  const out = words.filter(([, a]) => a.left < edge.left - 1 || a.right > edge.right + 1
+    || a.top < edge.top - 3 || a.bottom > edge.bottom + 3);
+  const over = words.flatMap(([text, a], i) => words.slice(i + 1)
+    .filter(([, b]) => met(a, b)).map(([other]) => [text, other]));
+  return [...out.map(([text]) => [text, "the edge"]), ...over];
+})"""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_words_in_a_picture_do_not_meet(name: str, page, faults) -> None:
+    found = {}
+    page.goto(address(name))
+    for width in (816, 640, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_timeout(250)
+        found |= {width: crowded} if (crowded := page.evaluate(CROWDED)) else {}
+    assert found == {}
+    assert faults == []
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2, 50, 12345, 2**32 - 1])
 def test_the_generator_is_that_of_numpy(seed: int, page) -> None:
     page.goto(address("sticky_chain"))
