@@ -1,8 +1,10 @@
 """Grading: the whole round trip on assignment 1, and a small course under attack."""
 
+import itertools
 import json
 import os
 import re
+import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -458,13 +460,39 @@ FILES = {
 }
 MARK = b"\xef\xbb\xbf"  # what Windows' editors put in front of UTF-8
 
+# kind: answers of an honest student that differ from the reference, points by tests
+HONEST = {
+    "reference": ({}, 10),
+    "by-hand": (
+        {"s-double": "def double(x):\n    x += x\n    return x", "s-total": "total = 3"},
+        10,
+    ),
+    "in-lists": (
+        {"s-double": "def double(x):\n    return [2 * np.array(row) for row in x]"},
+        10,
+    ),
+    "steps-apart": (
+        {
+            "s-walker": "class Walker:\n    place = 0\n    def __init__(self, rng):\n"
+            "        self.rng = rng\n    def step(self):\n        by = self.rng.choice((-1, 1))\n"
+            "        self.place = self.place + by\n        return self.place"
+        },
+        10,
+    ),
+    "squares": ({"s-double": "def double(x):\n    return x**2"}, 5),
+    "one-too-many": ({"s-total": "total = data.sum() + 1"}, 9),
+    "empty": (dict.fromkeys(("s-double", "s-total", "s-walker", "s-why"), ""), 0),
+}
+# How many hand in: `COURSE_STUDENTS=100 pytest tests/course/test_course_grading.py` is a class.
+STUDENTS = int(os.environ.get("COURSE_STUDENTS", "0"))
+
 
 if not ISOLATED:  # for root, who has no limit on processes, this one would not end
     del CODE["forks"]
 
 
-def grade_attacks(folder: Path) -> None:
-    """Make the small course, hand in all attacks, and grade them."""
+def hand_in_attacks(folder: Path) -> build.Assignment:
+    """Make the small course, and hand in each attack."""
     assignment = make(folder / "course")
     submissions = folder / "submissions"
     for student, (answers, *_) in CODE.items():
@@ -507,13 +535,26 @@ def grade_attacks(folder: Path) -> None:
     )
     blank = build.nbformat.read(assignment.release, as_version=4)
     hand_in(submissions, "blank", assignment, blank)
-    grade.grade(submissions, folder / "out", jobs=2, isolated=ISOLATED, course=folder / "course")
+    return assignment
+
+
+OTHERS = 3  # students without a folder: one on the roster only, one unknown, one gone
 
 
 @pytest.fixture(scope="module")
 def attacked(tmp_path_factory) -> Path:
+    """A class with each attack, and honest students beside them, graded as a lecturer does it."""
     folder = tmp_path_factory.mktemp("attacked")
-    grade_attacks(folder)
+    assignment = hand_in_attacks(folder)
+    submissions = folder / "submissions"
+    present = OTHERS + sum(p.is_dir() for p in submissions.iterdir())
+    for n, kind in enumerate(itertools.islice(itertools.cycle(HONEST), max(7, STUDENTS - present))):
+        hand_in(submissions, f"{kind}-{n}", assignment, answered(assignment, HONEST[kind][0]))
+    options = ["--course", folder / "course", "--out", folder / "out"]
+    command = [sys.executable, "-m", "tools.course.grade", submissions, *options]
+    command += [] if ISOLATED else ["--without-isolation"]
+    done = subprocess.run(command, cwd=build.ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     return folder
 
 
@@ -543,6 +584,14 @@ def test_an_attack_gains_nothing(outcome, student) -> None:
     if findings is not None:
         assert row["findings"] == findings
     assert row["of"] == "12.0"
+
+
+@pytest.mark.parametrize("kind", HONEST)
+def test_an_honest_student_among_them_gets_the_points(outcome, kind) -> None:
+    rows = [row for s, row in outcome.items() if re.fullmatch(rf"{kind}-\d+", s)]
+    assert rows
+    assert {float(row["by_tests"]) for row in rows} == {HONEST[kind][1]}
+    assert [row["findings"] for row in rows] == [set()] * len(rows)
 
 
 @pytest.mark.parametrize("student", FILES)
@@ -580,7 +629,8 @@ def test_odd_places(outcome, student, points, findings) -> None:
 
 def test_no_row_is_missing(outcome, attacked) -> None:
     folders = [p for p in (attacked / "submissions").iterdir() if p.is_dir() or p.is_symlink()]
-    assert len(outcome) == len(folders) + 3  # one on the roster only, one unknown, one gone
+    assert len(outcome) == len(folders) + OTHERS
+    assert not STUDENTS or len(outcome) == STUDENTS
     assert len(list((attacked / "out" / "feedback").rglob("*.html"))) == len(outcome)
     states = {s: row["state"] for s, row in outcome.items() if row["state"] != "graded"}
     special = {"nothing": "unreadable", "absent": "missing", "eve": "unknown"}

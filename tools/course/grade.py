@@ -14,6 +14,7 @@ Each submission is read, run and shown in processes of their own. Whatever happe
 row of that student and touches no other. What has been graded already is not run again.
 
     python -m tools.course.grade SUBMISSIONS [--out OUT] [--jobs 2] [--again] [--without-isolation]
+                                 [--course FOLDER]
 """
 
 import argparse
@@ -234,7 +235,7 @@ def main() -> int:
             "or pass --without-isolation if you trust the students with your files"
         )
     try:
-        rows = grade(args.submissions, args.out, args.jobs, isolated, again=args.again)
+        rows = grade(args.submissions, args.out, args.jobs, isolated, args.course, again=args.again)
     except ValueError as error:
         print(f"nothing was graded: {error}", file=sys.stderr)
         return 1

@@ -370,9 +370,11 @@ def arguments(parser: argparse.ArgumentParser) -> argparse.Namespace:
     """Read the command line, with what grading and marking share: the two folders."""
     parser.add_argument("submissions", type=Path)
     parser.add_argument("--out", type=Path, help="default: SUBMISSIONS-graded")
+    parser.add_argument("--course", type=Path, default=COURSE, help="default: notebooks/coursework")
     args = parser.parse_args()
     folder = args.submissions = args.submissions.resolve()
     args.out = (args.out or folder.with_name(f"{folder.name}-graded")).resolve()
+    args.course = args.course.resolve()
     if not folder.is_dir():
         parser.error(f"no folder {folder}")
     if args.out == folder or folder in args.out.parents:
@@ -386,7 +388,7 @@ def main() -> int:
         argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     )
     try:
-        rows = enter(args.out)
+        rows = enter(args.out, args.course)
     except (ValueError, FileNotFoundError) as error:
         print(f"nothing was entered: {error}", file=sys.stderr)
         return 1
