@@ -206,7 +206,7 @@ EVIDENCE = {
         "no constant of the chain, no expectation": "thm-3-printed",
     },
     "07": {
-        "The second multiplicative example has none": 'assert win["one coordinate"][3000][0] > 3',
+        "so one hopes for a gain. The right": 'assert win["one coordinate"][3000][0] > 3',
         "A theorem that sees no gain reads": REASON,
         "no method can know": "prop-07-lower",
         "no method escapes": "prop-07-lower",
