@@ -418,8 +418,9 @@ class AMGD(torch.optim.Optimizer):
     momentum are the state's. Parameters given by ``named_parameters()`` are matched by name,
     others by place.
 
-    *Compiling.* ``torch.compile`` leaves `step` out: it runs as it is, to the same bits, and
-    nothing is compiled anew while k grows. Forward and backward are compiled as usual.
+    *Compiling.* ``torch.compile`` leaves `step` out: it breaks the graph, runs as it is, to the
+    same bits, and nothing is compiled anew while k grows. A compiled training step has one graph,
+    that of the loss, and 0 recompilations; with ``fullgraph=True`` PyTorch refuses it.
 
     A gradient that is not finite is not looked for; it spoils the parameters as in any optimizer.
 

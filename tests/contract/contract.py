@@ -358,8 +358,11 @@ def check_functional_call(make: Make) -> None:
     same(whole.net, run.net)
 
 
-def check_compile(make: Make, whole_step: bool) -> None:
-    """Compiled, a step gives the same bits and is not compiled anew after the first two."""
+def check_compile(make: Make, whole_step: bool) -> int:
+    """Compiled, a step gives the same bits and is not compiled anew after the first two.
+
+    Return how many graphs the compiler made.
+    """
     from torch._dynamo import reset, utils
 
     eager, run = Run.start(make), Run.start(make)
@@ -372,6 +375,7 @@ def check_compile(make: Make, whole_step: bool) -> None:
         run.optimizer.step()
 
     reset()
+    before = utils.counters["stats"]["unique_graphs"]
     compiled = torch.compile(update if whole_step else run.optimizer.step, backend="eager")
     graphs = []
     for k in range(1, END + 1):
@@ -383,10 +387,11 @@ def check_compile(make: Make, whole_step: bool) -> None:
             loss(run.net, k).backward()
             compiled()
         eager.go(k, k)
-        graphs.append(utils.counters["stats"]["unique_graphs"])
+        graphs.append(utils.counters["stats"]["unique_graphs"] - before)
     reset()
     same(eager.net, run.net)
     assert graphs[2] == graphs[-1], f"graphs after each step: {graphs}"
+    return int(graphs[-1])
 
 
 # --- of AMGD alone --------------------------------------------------------------------------------
