@@ -126,8 +126,9 @@ def passes(code: str, space: dict[str, Any]) -> bool:
 def measure(assignment: Assignment) -> dict[str, dict[str, list[str]]]:
     """Which hidden tests pass and which fail with each kind of answer, as "cell answer"."""
     space: dict[str, Any] = {"__name__": "__main__"}
-    visible: dict[str, str] = {}
-    hidden: dict[str, str] = {}
+    # Tests with what was defined above them: a later variant may define a name anew.
+    visible: dict[str, tuple[str, dict[str, Any]]] = {}
+    hidden: dict[str, tuple[str, dict[str, Any]]] = {}
     answers: set[str] = set()
     for cell in assignment.everything().cells:
         entry = nbgrader_entry(cell)
@@ -135,7 +136,7 @@ def measure(assignment: Assignment) -> dict[str, dict[str, list[str]]]:
             continue
         if entry.get("grade"):
             group = hidden if is_hidden(cell) else visible
-            group[entry["grade_id"]] = cell.source
+            group[entry["grade_id"]] = cell.source, dict(space)
             continue
         before = set(space)
         exec(compile(cell.source, entry.get("grade_id", cell.id), "exec"), space)
@@ -144,19 +145,20 @@ def measure(assignment: Assignment) -> dict[str, dict[str, list[str]]]:
     found: dict[str, dict[str, list[str]]] = {}
 
     def note(kind: str, cell: str, answer: str, stand_in: Any) -> None:
-        verdict = "pass" if passes(hidden[cell], space | {answer: stand_in}) else "fail"
+        code, known = hidden[cell]
+        verdict = "pass" if passes(code, known | {answer: stand_in}) else "fail"
         found.setdefault(kind, {"pass": [], "fail": []})[verdict].append(f"{cell} {answer}")
 
-    for cell, code in hidden.items():
+    for cell, (code, known) in hidden.items():
         for answer in sorted(answers & set(names_in(code))):
-            right = space[answer]
+            right = known[answer]
             for kind, change in (WRONG | EQUAL).items():
                 note(kind, cell, answer, altered(right, change))
             if not inspect.isclass(right) and inspect.signature(right).parameters:
                 memory = Memory(right)
-                for test in visible.values():
+                for test, above in visible.values():
                     if answer in names_in(test):
-                        passes(test, space | {answer: memory})
+                        passes(test, above | {answer: memory})
                 memory.learning = False
                 note(REPEATED, cell, answer, memory)
     return found

@@ -1,0 +1,15 @@
+"""Keeps the whole buffer.
+
+caught by: ta-advance-check
+says: your buffer forgets nothing
+"""
+
+
+# %% ta-advance
+def advance(x, e, gradient, alpha, beta, gamma):
+    G = gradient(x + (1 - alpha) * e)
+    return x - gamma * G, e + (gamma - beta) * G
+
+
+def read_points(x, e, alpha_next):
+    return x + (1 - alpha_next) * e, x + e

@@ -1,0 +1,15 @@
+"""Counts steps from 0.
+
+caught by: ta-audit-check
+says: do you count steps from 0
+"""
+
+
+# %% ta-audit
+def audit(points, gradients, rule):
+    y, e = points[0], 0
+    for k, G in enumerate(gradients, start=1):
+        y, e = update(y, e, G, rule.alpha(k), rule.beta(k), rule.gamma(k), rule.alpha(k + 1))
+        if abs(points[k] - y).max() > 1e-6:
+            return k - 1
+    return 0

@@ -1,0 +1,15 @@
+"""Gives the last wrong step.
+
+caught by: ta-audit-check
+says: do you give the last wrong step
+"""
+
+
+# %% ta-audit
+def audit(points, gradients, rule):
+    y, e, found = points[0], 0, 0
+    for k, G in enumerate(gradients, start=1):
+        y, e = update(y, e, G, rule.alpha(k), rule.beta(k), rule.gamma(k), rule.alpha(k + 1))
+        if abs(points[k] - y).max() > 1e-6:
+            found = k
+    return found

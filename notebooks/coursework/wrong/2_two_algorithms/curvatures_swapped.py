@@ -1,0 +1,15 @@
+"""Gives the curvature across the ray first.
+
+caught by: ta-curvatures-check
+says: along comes first
+"""
+
+
+# %% ta-curvatures
+def curvatures(r, s):
+    square = r**2 / s**2
+    return 1 / (1 + square) ** 2, (1 - 3 * square) / (1 + square) ** 3
+
+
+def lonely_problem():
+    return np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), 1.0, sticky([0.8, 0.1, 0.1], 0.2).transition

@@ -1,0 +1,14 @@
+"""Adds the variances of both means, as if they were independent.
+
+caught by: ta-paired-check
+says: is your error that of two independent means
+"""
+
+
+# %% ta-paired
+def compare(places, s, P, rule, other, K, replicates, x0, rng):
+    chain = MarkovChain(P)
+    drawn = chain.sample(K + 1, rng=rng, replicates=replicates, initial=0)[:, 1:]
+    last = [run(lambda x, xi: pull(x, places[xi], s), drawn, r, np.tile(x0, (replicates, 1)))[2][-1] for r in (rule, other)]
+    mine, theirs = (cost(point[:, None], places, s) @ chain.stationary for point in last)
+    return (mine - theirs).mean(), np.sqrt((mine.var(ddof=1) + theirs.var(ddof=1)) / replicates)
