@@ -283,7 +283,11 @@ def _repeat(step: _Step, times: int) -> _Step:
 
 @check.arguments
 def exact_convex(
-    curvatures: ArrayLike, rules: Sequence[StepSizes], *, record: ArrayLike
+    curvatures: ArrayLike,
+    rules: Sequence[StepSizes],
+    *,
+    record: ArrayLike,
+    restarts: Sequence[Sequence[int]] | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     r"""Split the exact error of Algorithm 2 for several rules (equation ``eq-14-split``).
 
@@ -297,6 +301,9 @@ def exact_convex(
         For Algorithm 2.
     record : array_like of int, shape (r,)
         The k that are wanted, increasing.
+    restarts : sequence of sequence of int, optional
+        For each rule the steps after which it starts anew from :math:`\bar x_k`, at its first
+        step size. Default: never.
 
     Returns
     -------
@@ -327,8 +334,24 @@ def exact_convex(
     if not rules:
         raise ValueError("rules must hold at least one rule: got none; pass steps.theorem2(1.0, 0)")
     check.room("record", 8 * len(rules), int(wanted[-1]), cure="take fewer steps")
-    k = np.arange(1, wanted[-1] + 1)
-    parts = [(rule.alpha(k), rule.beta(k), rule.eta(k)) for rule in rules]
+    last = int(wanted[-1])
+    again = np.zeros((last, len(rules)), dtype=bool)  # a step with number 1
+    again[0] = True
+    if restarts is not None:
+        if len(restarts) != len(rules):
+            raise ValueError(
+                f"restarts must hold one entry for each of the {len(rules)} rules: got "
+                f"{len(restarts)}; give an empty list to a rule without restarts"
+            )
+        for column, given in enumerate(restarts):
+            after = check.integers("restarts", [last, *given], 1, "steps count from 1")
+            again[after[after < last], column] = True
+    steps = np.arange(last)[:, None]
+    k = steps - np.maximum.accumulate(np.where(again, steps, 0)) + 1
+    parts = [
+        (rule.alpha(own), rule.beta(own), rule.eta(own))
+        for rule, own in zip(rules, k.T, strict=True)
+    ]
     alpha, beta, eta = np.array(parts).transpose(1, 2, 0)[..., None]
     mu = np.array([[rule.mu] for rule in rules])
     shape = (len(mu), a.size)
@@ -336,7 +359,9 @@ def exact_convex(
     xx, xb, bb = np.zeros(shape), np.zeros(shape), np.zeros(shape)  # moments of the noise part
     start, noise = np.empty((2, len(wanted), *shape))
     places = {int(w): place for place, w in enumerate(wanted)}
-    for t in range(wanted[-1]):
+    for t in range(last):
+        new = again[t, :, None]
+        x, xx, xb = np.where(new, x_bar, x), np.where(new, bb, xx), np.where(new, bb, xb)
         bend = (mu - a) * eta[t]
         on_x, on_bar = 1 - mu * eta[t] + bend * beta[t], bend * (1 - beta[t])
         x = on_x * x + on_bar * x_bar

@@ -1,10 +1,13 @@
 """Exact errors against the sum over all paths, against each other, and what is refused."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from amgd import markov
 from amgd.descent import exact, steps
+from amgd.descent.algorithms import amgd_convex
 from amgd.descent.problems import Ball, Quadratic
 
 
@@ -131,6 +134,68 @@ def test_algorithm_2_splits_into_start_and_noise(rule):
 
 
 TASK, FAIR = Quadratic([1.0], noise=[[1.0], [-1.0]]), markov.iid([0.5, 0.5])
+RESTARTS = {
+    "never": [],
+    "once": [3],
+    "every second step": [2, 4, 6],
+    "every step": range(1, 20),
+    "uneven, one past the end": [1, 2, 4, 100],
+}
+
+
+def follow(task, rule, path, x):
+    """The average of Algorithm 2 at the end of one path from x."""
+    bar = x
+    for k, state in enumerate(path, 1):
+        alpha, beta, gamma = rule.alpha(k), rule.beta(k), rule.gamma(k)
+        y = (1 - beta) * bar + beta * x
+        push = task.sample_gradient(y, state)
+        x = (x + rule.mu * gamma * y - gamma * push) / (1 + rule.mu * gamma)
+        bar = (1 - alpha) * bar + alpha * x
+    return bar
+
+
+@pytest.mark.parametrize("rule", [steps.theorem2(1.0, 0.2), steps.theorem3(0.2, 1.0)])
+@pytest.mark.parametrize("name", RESTARTS)
+def test_restarts_are_runs_from_the_last_average(name, rule):
+    """Over all paths of noise with two signs."""
+    curvature, last, x0, s = 0.4, 7, 1.5, 0.7
+    task, at = Quadratic([curvature], noise=[[s], [-s]]), [0, *RESTARTS[name], last]
+    ends = sorted({min(k, last) for k in at})
+    squares = []
+    for path in np.ndindex(*[2] * last):
+        x = np.array([x0])
+        for begin, end in itertools.pairwise(ends):
+            x = follow(task, rule, path[begin:end], x)
+        squares.append(x[0] ** 2)
+    rules, restarts = [steps.theorem2(2.0, 1.0), rule], [[2], RESTARTS[name]]
+    start, noise = exact.exact_convex([1.0, curvature], rules, record=[3, last], restarts=restarts)
+    assert start[1, 1, 1] * x0**2 + noise[1, 1, 1] * s**2 == pytest.approx(np.mean(squares))
+
+
+def test_runs_with_restarts_have_the_exact_error():
+    """Each piece is a call of Algorithm 2 from where the last one ended; 4 standard errors."""
+    task, chain, rule = Quadratic([0.3], noise=[[0.5], [-0.5]]), FAIR, steps.theorem2(0.5, 0.05)
+    rng, x, ends = np.random.default_rng(18), 2.0, [0, 8, 16, 32]
+    for begin, end in itertools.pairwise(ends):
+        length = end - begin
+        run = amgd_convex(
+            task, chain, rule, length, x0=x, replicates=4000, rng=rng, record=[length]
+        )
+        x = run.x_bar[0]
+    start, noise = exact.exact_convex([0.3], [rule], record=[32], restarts=[ends[1:3]])
+    squares = x[:, 0] ** 2
+    error = squares.std(ddof=1) / len(squares) ** 0.5
+    assert abs(squares.mean() - (start * 2.0**2 + noise * 0.5**2).item()) < 4 * error
+
+
+def test_without_restarts_no_bit_changes():
+    rules, ks = [steps.theorem2(1.0, 0.2), steps.theorem3(0.2, 1.0)], [1, 5, 30]
+    plain = exact.exact_convex([0.2, 1.0], rules, record=ks)
+    none = exact.exact_convex([0.2, 1.0], rules, record=ks, restarts=[[], [30, 31]])
+    assert np.array_equal(plain, none)
+
+
 REFUSED = {
     "constrained": (
         lambda: exact.exact_gap(
@@ -162,6 +227,16 @@ REFUSED = {
     "record": (
         lambda: exact.exact_convex([1.0], [steps.theorem2(1.0, 0.0)], record=[2, 1]),
         "^record must be increasing",
+    ),
+    "restarts": (
+        lambda: exact.exact_convex(
+            [1.0], [steps.theorem2(1.0, 0.0)] * 2, record=[2], restarts=[[1]]
+        ),
+        "^restarts must hold one entry for each of the 2 rules: got 1",
+    ),
+    "restart": (
+        lambda: exact.exact_convex([1.0], [steps.theorem2(1.0, 0.0)], record=[2], restarts=[[0]]),
+        "^restarts must be at least 1: got 0",
     ),
     "mu": (
         lambda: exact.lower_sgd(1, mu=2.0, L=1.0, r0=1.0, sigma=0.0),

@@ -364,7 +364,9 @@ CALLS = {
         "tail": 2,
         "correlation": 0.1,
     },
-    "descent.exact.exact_convex": {"curvatures": [1.0, 0.5], "rules": [CONVEX], "record": [1, 3]},
+    "descent.exact.exact_convex": {
+        "curvatures": [1.0, 0.5], "rules": [CONVEX], "record": [1, 3], "restarts": [[2]]
+    },
     "descent.exact.exact_gap": {
         "problem": WHOLE,
         "chain": CHAIN,
