@@ -138,6 +138,13 @@ function scrollers() {
   boxes.forEach((box, i) => (scrolls[i] ? box.setAttribute("tabindex", "0") : box.removeAttribute("tabindex")));
 }
 
+// A cell that holds a sentence gets the width of some words.
+function sentences() {
+  all("td, th", document.querySelector("article") || document.body)
+    .filter((cell) => cell.textContent.trim().length > 30)
+    .forEach((cell) => cell.classList.add("sentence"));
+}
+
 // Explorables are pages of their own: they hear of the theme, and say how high they are.
 function explorables() {
   const frames = all(".explorable iframe");
@@ -221,6 +228,7 @@ document.addEventListener("DOMContentLoaded", () => {
   all("button.door").forEach(door);
   all("[data-opens]").forEach(opens);
   explorables();
+  sentences();
   all("button.all-folds").forEach(secondReading);
   all('article a.download[href$=".webm"]:has(img)').forEach(clip);
   all("article figure img, article div.cell_output img").forEach(figure);

@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from conftest import PAGES
+from conftest import HTML, PAGES
 
 # What TeX leaves behind when it is not typeset.
 RAW_TEX = re.compile(
@@ -34,6 +34,16 @@ COLLECT = """async () => {
       'mjx-container [data-mml-node="mtext"][fill="red"], mjx-container g[fill="red"]'),
   };
 }"""
+
+# Words of cells that hold a sentence and are narrow; words of tables of twenty windows or more.
+TABLES = """() => {
+  const seen = (query) => [...document.querySelectorAll(query)].filter(e => e.checkVisibility());
+  const words = (element) => element.innerText.trim().slice(0, 60);
+  const sentences = seen('article :is(td, th)').filter(e => e.innerText.trim().length > 40);
+  return [sentences.filter(e => e.clientWidth < 100).map(words),
+          seen('article table').filter(e => e.clientHeight > 16000).map(words)];
+}"""
+EVERY_PAGE = PAGES + sorted(p.name for p in HTML.glob("*.html") if p.name != "index.html")
 
 
 def test_there_are_pages(html: Path) -> None:
@@ -96,18 +106,24 @@ def broken_links(links: list[str], ids: dict[Path, set[str]]) -> list[str]:
     return bad
 
 
-@pytest.mark.parametrize("width", [375, 1280])
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("name", EVERY_PAGE)
 def test_page_fits_its_window(name: str, width: int, html: Path, browser) -> None:
-    """Wide formulas, tables and code scroll inside their box; the page itself does not."""
+    """Wide formulas, tables and code scroll inside their box; the page itself does not.
+
+    A table that scrolls leaves its sentences wide enough, and one that never ends is folded.
+    """
     page = browser.new_page(viewport={"width": width, "height": 800})
     page.goto((html / name).resolve().as_uri())
     if page.locator("span.math, div.math").count():
         page.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
         page.evaluate("MathJax.startup.promise")
     overflow = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    narrow, high = page.evaluate(TABLES)
     page.close()
     assert overflow <= 0
+    assert narrow == []
+    assert high == []
 
 
 def test_nothing_shows_that_should_not(html: Path) -> None:
