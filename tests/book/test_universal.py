@@ -88,7 +88,6 @@ EVIDENCE = {
         "no exponential that starts at 1": REASON,
         "excludes many chains, at no gain": REASON,
         "plays no part in this proof": "cor-1",
-        "no prefactor, so one bad first step": "assert T < 1.1 and relay",
     },
     "03": {
         "who is ahead seems to end lower": REASON,
@@ -145,7 +144,6 @@ EVIDENCE = {
         "adds it to every row": SET_UP,
         "a price of momentum and no gain": "assert abs(b / 0.01 - 86) < 1e-6",
         "It holds for every $K$ and $\\beta$": "thm-1",
-        "no refutation exists below": "prop-scale",
     },
     "05": {
         "correlated noise averages out more slowly": "prop-b",
@@ -176,8 +174,6 @@ EVIDENCE = {
         "no theorem of this book covers it": OPEN,
         "and no smaller constant than 4": "ex-05-sharp",
         "has no proof and is false": "assert all(measured > bound for measured, bound in claims",
-        "violate (C2) at every $k\\ge2$": "assert (bounds.lemma2_excess(every, steps=slow) > 1)",
-        "so it tests code": "lem-2",
     },
     "06": {
         "is missed at every": 'assert "at k = 2" in message',
