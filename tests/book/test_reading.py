@@ -98,6 +98,14 @@ def prose_and_captions(text: str) -> list[str]:
     return kept
 
 
+@pytest.mark.parametrize("name", TEXTS)
+def test_words_about_a_figure_hold_in_the_dark(name):
+    """There a drawing is turned inside out: colours and grey stay, black becomes white."""
+    lines = [x for x in prose_and_captions(TEXTS[name]) if not x.lstrip().startswith("alt:")]
+    turned = re.compile(r"\b(?:black|white|bright\w*|dark\w*|light(?:er)? \w+s)\b", re.I)
+    assert [line for line in lines if turned.search(line)] == []
+
+
 def quiz() -> list[tuple[str, dict[str, str]]]:
     """Key and options of every question of the book."""
     questions = []
