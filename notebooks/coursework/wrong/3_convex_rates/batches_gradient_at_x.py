@@ -1,0 +1,20 @@
+"""Takes the gradients at x.
+
+caught by: cr-batches-check
+says: you take the gradients at x where
+"""
+
+
+# %% cr-batches
+def growing_batches(gradient, states, sizes, gamma, mu, project, x0):
+    x = x_bar = np.asarray(x0, dtype=float)
+    rows, ends = [], np.cumsum(sizes)
+    for k, (step, size, end) in enumerate(zip(gamma, sizes, ends), start=1):
+        alpha, weight = 2 / (k + 1), 1 + mu * step
+        beta = alpha / (alpha + (1 - alpha) * weight)
+        y = (1 - beta) * x_bar + beta * x
+        push = sum(gradient(x, xi) for xi in states.T[end - size : end]) / size
+        x = project((x + mu * step * y - step * push) / weight)
+        x_bar = (1 - alpha) * x_bar + alpha * x
+        rows.append((y, x, x_bar))
+    return tuple(np.array(part) for part in zip(*rows))

@@ -1,0 +1,20 @@
+"""Lets batch k begin with state k.
+
+caught by: cr-batches-check
+says: your batches overlap
+"""
+
+
+# %% cr-batches
+def growing_batches(gradient, states, sizes, gamma, mu, project, x0):
+    x = x_bar = np.asarray(x0, dtype=float)
+    rows = []
+    for k, (step, size) in enumerate(zip(gamma, sizes), start=1):
+        alpha, weight = 2 / (k + 1), 1 + mu * step
+        beta = alpha / (alpha + (1 - alpha) * weight)
+        y = (1 - beta) * x_bar + beta * x
+        push = sum(gradient(y, xi) for xi in states.T[k - 1 : k - 1 + size]) / size
+        x = project((x + mu * step * y - step * push) / weight)
+        x_bar = (1 - alpha) * x_bar + alpha * x
+        rows.append((y, x, x_bar))
+    return tuple(np.array(part) for part in zip(*rows))
