@@ -4,11 +4,14 @@ For each task, discount and order of the features, the error after 1000 transiti
 tuned on paths of its own; least squares (LSTD) is the yardstick.
 
     python -m tools.td_tasks            writes book/td_tasks.csv, in some minutes
+    python -m tools.td_tasks --falling  writes book/td_falling.csv: discount 0.9, steps may fall
 """
 
 import argparse
 import csv
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +23,42 @@ from amgd.errors import Diverged
 from amgd.statistics import mean_band
 from amgd.td import GridWorld, TDProblem, expected_trace, fourier_features, lstd, td_trace
 
-TABLE = Path(__file__).resolve().parents[1] / "book" / "td_tasks.csv"
+BOOK = Path(__file__).resolve().parents[1] / "book"
 TASKS, DISCOUNTS, ORDERS = ("queue", "grid"), (0.9, 0.99, 0.999), (1, 2, 3, 4, 5)
-TRANSITIONS, OWN, FRESH, SETTINGS = 1000, 10, 30, 12
+TRANSITIONS, OWN, FRESH = 1000, 10, 30
 METHODS = tuple(
     f"{kind}{name}({trace})" for trace in "0λ" for kind, name in (
         ("", "TD"), ("averaged ", "TD"), ("accelerated ", "TD"), ("", "LSTD")
     )
 )  # fmt: skip
 LARGEST_EXACT = 9  # features up to which the exact error takes seconds
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """What each method may choose from, for which discounts, and the table of the answers.
+
+    The steps are those for features of unit length, the constants of Algorithm 2 likewise; past a
+    turn, in transitions, the steps fall.
+    """
+
+    table: Path
+    discounts: tuple[float, ...]
+    steps: FloatArray
+    constants: FloatArray
+    turns: tuple[float, ...] = (np.inf,)
+
+
+CONSTANT = Family(
+    BOOK / "td_tasks.csv", DISCOUNTS, np.geomspace(0.001, 20, 12), np.geomspace(0.3, 5000, 12)
+)
+FALLING = Family(
+    BOOK / "td_falling.csv",
+    DISCOUNTS[:1],
+    np.geomspace(0.001, 100, 14),
+    np.geomspace(0.05, 5000, 14),
+    (np.inf, 300.0, 30.0, 3.0),
+)
 
 
 def task(name: str, discount: float, order: int) -> TDProblem:
@@ -77,14 +107,16 @@ class Distance:
         return float(self(run.theta[0]) + np.sum(weighted * spread) / self.size)
 
 
-def settings(problem: TDProblem, method: str) -> list[tuple[float, float]]:
-    """Return the traces and steps (or constants of Algorithm 2) that a method tries."""
+def settings(
+    problem: TDProblem, method: str, family: Family = CONSTANT
+) -> list[tuple[float, float, float]]:
+    """Return the traces, turns and steps (or constants of Algorithm 2) that a method tries."""
     size = float(problem.law @ (problem.features**2).sum(axis=1))
-    rates = np.geomspace(0.001, 20, SETTINGS) / size
+    rates = family.steps / size
     if method.startswith("accelerated"):
-        rates = np.geomspace(0.3, 5000, SETTINGS) * size
+        rates = family.constants * size
     slow = 1 - (1 - problem.discount) ** 0.5
-    return [(trace, float(x)) for trace in traces(method, slow, problem.discount) for x in rates]
+    return list(product(traces(method, slow, problem.discount), family.turns, rates.tolist()))
 
 
 def traces(method: str, slow: float, discount: float) -> tuple[float, ...]:
@@ -92,11 +124,16 @@ def traces(method: str, slow: float, discount: float) -> tuple[float, ...]:
     return (0.0,) if method.endswith("(0)") else (slow, discount)
 
 
-def how(method: str, x: float) -> tuple[Step, Any]:
-    """Return the step and the average of a method with one of its settings."""
+def how(method: str, turn: float, x: float) -> tuple[Step, Any]:
+    """Return the step and the average of a method with one of its settings.
+
+    Past the turn all steps fall like k^-1/2. Those of Algorithm 2 grow before it: they are
+    k / (4x + c k^(3/2)), whose two terms are equal at the turn.
+    """
     if method.startswith("accelerated"):
-        return theorem2(x, 0.0), "none"
-    return x, "linear" if method.startswith("averaged") else "none"
+        return theorem2(x, 4 * x / turn**1.5), "none"
+    average = "linear" if method.startswith("averaged") else "none"
+    return x if np.isinf(turn) else (lambda k: x / np.sqrt(1 + k / turn)), average
 
 
 def paths(problem: TDProblem) -> tuple[Any, Any]:
@@ -107,12 +144,14 @@ def paths(problem: TDProblem) -> tuple[Any, Any]:
     )
 
 
-def errors(problem: TDProblem, method: str, trace: float, x: float, states: Any) -> FloatArray:
+def errors(
+    problem: TDProblem, method: str, trace: float, turn: float, x: float, states: Any
+) -> FloatArray:
     """Return the distance at the end of each path; infinite for a run that blows up."""
     distance = Distance(problem)
     if "LSTD" in method:
         return distance(lstd(problem, states, trace=trace))
-    step, average = how(method, x)
+    step, average = how(method, turn, x)
     try:
         run = td_trace(problem, states, step, trace=trace, average=average, record=[TRANSITIONS])
     except Diverged:
@@ -120,24 +159,27 @@ def errors(problem: TDProblem, method: str, trace: float, x: float, states: Any)
     return distance(run.theta[0])
 
 
-def rows(name: str, discount: float, order: int) -> Iterator[dict[str, Any]]:
+def rows(
+    name: str, discount: float, order: int, family: Family = CONSTANT
+) -> Iterator[dict[str, Any]]:
     """Tune and run every method on one task."""
     problem = task(name, discount, order)
     own, fresh = paths(problem)
     distance, found = Distance(problem), {}
     for method in METHODS:
-        tried = settings(problem, method)
+        tried = settings(problem, method, family)
         if "LSTD" in method:
-            tried = tried[::SETTINGS]  # no steps
+            tried = tried[:: len(family.turns) * len(family.steps)]  # no steps
         worst = [errors(problem, method, *setting, own).max() for setting in tried]
         at = int(np.argmin(worst))
         found[method] = worst[at], tried[at], errors(problem, method, *tried[at], fresh)
-        trace, x = tried[at]
+        trace, turn, x = tried[at]
         one = {"task": name, "discount": discount, "order": order, "features": problem.dim}
         one |= {"kappa": np.linalg.cond(problem.A), "floor": distance.floor()}
         one |= {"method": method, "trace": trace}
         if "LSTD" not in method:
-            one |= {"setting": x, "edge": int(at % SETTINGS in (0, SETTINGS - 1))}
+            last = len(family.steps) - 1
+            one |= {"turn": turn, "setting": x, "edge": int(at % (last + 1) in (0, last))}
         end = found[method][2]
         one |= {"mean": end.mean(), "low": mean_band(end).low, "high": mean_band(end).high}
         if method.startswith("accelerated"):  # beside the better of the two plain ones
@@ -146,28 +188,31 @@ def rows(name: str, discount: float, order: int) -> Iterator[dict[str, Any]]:
             one |= {"plain": found[plain][2].mean()}
             one |= {"less": less.mean, "less_low": less.low, "less_high": less.high}
         if "LSTD" not in method and trace == 0 and problem.dim <= LARGEST_EXACT:
-            one["exact"] = distance.expected(*how(method, x))
+            one["exact"] = distance.expected(*how(method, turn, x))
         yield {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in one.items()}
 
 
 COLUMNS = (
-    *("task", "discount", "order", "features", "kappa", "floor", "method", "trace", "setting"),
-    *("edge", "mean", "low", "high", "plain", "less", "less_low", "less_high", "exact"),
+    *("task", "discount", "order", "features", "kappa", "floor", "method", "trace", "turn"),
+    *("setting", "edge", "mean", "low", "high", "plain", "less", "less_low", "less_high", "exact"),
 )
 
 
 def main() -> None:
     """Run all tasks and write the table."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--out", type=Path, default=TABLE)
+    parser.add_argument("--falling", action="store_true", help="steps may fall, discount 0.9 alone")
+    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    with options.out.open("w", encoding="utf8", newline="") as file:
-        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+    family = FALLING if options.falling else CONSTANT
+    kept = COLUMNS if options.falling else [c for c in COLUMNS if c != "turn"]
+    with (options.out or family.table).open("w", encoding="utf8", newline="") as file:
+        table = csv.DictWriter(file, kept, lineterminator="\n", extrasaction="ignore")
         table.writeheader()
         for name in TASKS:
-            for discount in DISCOUNTS:
+            for discount in family.discounts:
                 for order in ORDERS:
-                    table.writerows(rows(name, discount, order))
+                    table.writerows(rows(name, discount, order, family))
                     file.flush()
 
 
