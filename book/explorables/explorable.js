@@ -76,9 +76,10 @@ function make(tag, attributes = {}, ...children) {
 
 const main = document.querySelector("main");
 const controls = make("form", { className: "controls", onsubmit: () => false });
+const message = make("p", { className: "message", role: "status" });
 const boards = make("div", { className: "boards" });
 const readout = make("dl", { className: "readout" });
-main.append(controls, boards, readout);
+main.append(controls, message, boards, readout);
 
 // The page around the frame tells its theme and takes the height: by messages, since a file may not look into another one.
 // In a notebook the frame is the notebook's own document, and JupyterLab's theme is written on its body.
@@ -157,11 +158,44 @@ function choice(name, label, options, value = Object.keys(options)[0]) {
   named.set(name, () => select.value);
 }
 
+// The same, with a button for each option: what is chosen is pressed.
+function alternatives(name, label, options, value = Object.keys(options)[0]) {
+  const group = make("div", { id: name, className: "buttons", role: "group", "aria-label": label });
+  let chosen = query.get(name) ?? value;
+  const press = () => [...group.children].forEach((one) => one.setAttribute("aria-pressed", one.value === chosen));
+  for (const [key, words] of Object.entries(options)) {
+    const choose = () => {
+      chosen = key;
+      press();
+      redraw();
+    };
+    group.append(make("button", { type: "button", value: key, onclick: choose }, words));
+  }
+  press();
+  controls.append(make("div", { className: "wide" }, make("span", { className: "label" }, label), group));
+  named.set(name, () => chosen);
+}
+
+// A line of text that a reader writes.
+function textField(name, label, value) {
+  const input = make("input", { type: "text", id: name, autocomplete: "off", spellcheck: false });
+  input.value = query.get(name) ?? value;
+  input.addEventListener("input", () => redraw());
+  controls.append(make("div", { className: "wide" }, make("label", { htmlFor: name }, label), input));
+  named.set(name, () => input.value);
+  return { set: (text) => { input.value = text; } };
+}
+
 function button(label, action) {
-  const row = controls.querySelector(".buttons") || controls.appendChild(make("div", { className: "buttons" }));
+  const row = controls.querySelector(":scope > .buttons") || controls.appendChild(make("div", { className: "buttons" }));
   const made = make("button", { type: "button", onclick: () => (action(), redraw()) }, label);
   row.append(made);
   return made;
+}
+
+// A sentence above the pictures: what to do, or what is wrong.
+function tell(text) {
+  if (message.textContent !== text) message.textContent = text;
 }
 
 // Numbers below the pictures: {what: value}.

@@ -11,19 +11,16 @@ const CHAINS = {
   sticky: ({ p }) => square(5, (i, j) => p / 5 + (i === j ? 1 - p : 0)),
   lazy_cycle: () => square(8, (i, j) => [0.5, 0.25, 0, 0, 0, 0, 0, 0.25][(j - i + 8) % 8]),
   de_bruijn: () => square(8, (i, j) => ((2 * i) % 8 === j || (2 * i + 1) % 8 === j ? 0.5 : 0)),
-  own: (given) => square(3, (i, j) => given[`w${i}${j}`]).map((row, i) => {
-    const sum = row[0] + row[1] + row[2];
-    return sum ? row.map((weight) => weight / sum) : identity(3)[i];
-  }),
 };
 
 choice("chain", "Chain", {
-  two_clusters: "two clusters", two_state: "two states", sticky: "sticky", lazy_cycle: "lazy cycle", de_bruijn: "three coin tosses", own: "your own",
+  two_clusters: "two clusters", two_state: "two states", sticky: "sticky", lazy_cycle: "lazy cycle", de_bruijn: "three coin tosses", own: "draw your own",
 });
 slider("p", "<i>p</i>, change", { min: 0.02, max: 0.9, step: 0.01, value: 0.05 });
 const step = slider("k", "Steps <i>k</i>", { min: 0, max: LONGEST, step: 1, value: 3 });
 const first = slider("start", "Start", { min: 0, max: 7, step: 1, value: 0 });
-[[6, 3, 1], [1, 6, 3], [3, 1, 6]].forEach((row, i) => row.forEach((weight, j) => slider(`w${i}${j}`, `${i} → ${j}`, { min: 0, max: 9, step: 1, value: weight })));
+const arrows = textField("arrows", "Arrows", "0-0:6 0-1:3 0-2 1-0 1-1:6 1-2:3 2-0:3 2-1 2-2:6");
+slider("weight", "New weight", { min: 1, max: 9, step: 1, value: 3 });
 const player = button("Play", () => play());
 let timer = null;
 function play() {
@@ -43,6 +40,56 @@ function play() {
   }, 400);
 }
 
+// A chain of one's own: its arrows are the words of the field, from-to or from-to:weight.
+function written(text) {
+  const words = text.split(/[\s,;]+/).filter(Boolean);
+  const found = words.map((word) => /^([0-7])-([0-7])(?::([1-9]))?$/.exec(word));
+  const known = found.filter(Boolean).map(([, i, j, weight]) => [Number(i), Number(j), Number(weight || 1)]);
+  const size = Math.max(2, ...known.map(([i, j]) => Math.max(i, j) + 1));
+  const weights = square(size, () => 0);
+  for (const [i, j, weight] of known) weights[i][j] = weight;
+  const sums = weights.map((row) => row.reduce((a, b) => a + b));
+  const matrix = square(size, (i, j) => weights[i][j] / (sums[i] || 1));
+  const wrong = words.find((_, at) => !found[at]), stuck = sums.indexOf(0);
+  if (wrong) return [matrix, `“${wrong}” is no arrow: write 0-2, or 0-2:5 with a weight from 1 to 9; states are 0 to 7.`];
+  if (stuck >= 0) return [matrix, `State ${stuck} has no arrow out of it: draw one.`];
+  const ways = walks(square(size, (i, j) => matrix[i][j] + (i === j ? 1 : 0)));
+  for (let i = 0; i < size; i++) {
+    const j = ways[i].indexOf(0);
+    if (j >= 0) return [matrix, `No way leads from state ${i} to state ${j}, so this chain cannot forget where it began: draw one.`];
+  }
+  return [matrix, ""];
+}
+
+// 1 where a path of exactly 64 steps leads. Up to 8 states, 50 steps lead from all to all unless a chain is reducible or periodic.
+function walks(matrix) {
+  let power = matrix;
+  for (let i = 0; i < 6; i++) power = product(power, power).map((row) => row.map((value) => (value > 0 ? 1 : 0)));
+  return power;
+}
+
+const split = () => values().arrows.split(/[\s,;]+/).filter(Boolean);
+const sizeOf = () => written(values().arrows)[0].length;
+const editors = [
+  button("Add a state", () => sizeOf() < 8 && arrows.set([...split(), `${sizeOf()}-${sizeOf()}`].join(" "))),
+  button("Take the last state away", () => {
+    const last = String(sizeOf() - 1);
+    if (last > 1) arrows.set(split().filter((word) => !word.split(":")[0].split("-").includes(last)).join(" "));
+  }),
+];
+
+// Two taps draw an arrow, or take it away: from the first state to the second.
+let from = null;
+function tap(state) {
+  if (from === null) from = state;
+  else {
+    const name = `${from}-${state}`, others = split().filter((word) => word.split(":")[0] !== name);
+    arrows.set((others.length < split().length ? others : [...others, `${name}:${values().weight}`]).join(" "));
+    from = null;
+  }
+  redraw();
+}
+
 // The limit of the powers of the lazy chain, by squaring: its rows are the stationary law.
 function stationary(matrix) {
   let power = square(matrix.length, (i, j) => (matrix[i][j] + (i === j ? 1 : 0)) / 2);
@@ -56,17 +103,26 @@ function stationary(matrix) {
 }
 const distance = (law, other) => law.reduce((sum, value, i) => sum + Math.abs(value - other[i]), 0) / 2;
 
-// d(0), d(1), ... until nothing is left, or not ergodic.
-function distances(matrix, pi) {
+// d(0), d(1), ... until nothing is left; of a periodic chain those of the picture.
+const MOST = 20000, DONE = 1e-14;
+function distances(matrix, pi, most) {
   const found = [];
-  for (let power = identity(pi.length); found.length < 20000; power = product(power, matrix)) {
+  for (let power = identity(pi.length); found.length < most; power = product(power, matrix)) {
     found.push(Math.max(...power.map((row) => distance(row, pi))));
-    if (found.length > LONGEST && found.at(-1) < 1e-14) return [found, true];
+    if (found.length > LONGEST && found.at(-1) < DONE) break;
   }
-  return [found, false];
+  return found;
 }
 
 const graph = board("graph", "The chain as a graph, its states shaded by their probability", [-1.45, 1.45, 1.45, -1.45], { square: true });
+graph.containerObj.setAttribute("role", "group"); // it holds buttons: the states of a chain of one's own
+graph.containerObj.addEventListener("click", (event) => {
+  const state = nodes.findIndex(([circle]) => {
+    const box = circle.rendNode.getBoundingClientRect();
+    return Math.hypot(event.clientX - box.x - box.width / 2, event.clientY - box.y - box.height / 2) < 0.65 * box.width;
+  });
+  if (values().chain === "own" && state >= 0) tap(state);
+});
 const curve = plot("distance", "Distances to the stationary law over the steps", { x: [0, LONGEST], y: [1e-4, 1.5], log: "y", xlabel: "step k", ylabel: "distance", legend: [0.5, 0.97] });
 const worst = curve.curve(COLOUR.black, "worst start, d(k)");
 const here = curve.curve(COLOUR.blue, "this start", { dash: 2 });
@@ -74,9 +130,10 @@ const now = curve.curve(COLOUR.grey, "", { strokeWidth: 1 });
 
 let drawn = "";
 let nodes = [];
-function drawGraph(matrix) {
-  if (drawn === JSON.stringify(matrix)) return;
-  drawn = JSON.stringify(matrix);
+function drawGraph(matrix, own) {
+  if (drawn === JSON.stringify([matrix, own])) return;
+  drawn = JSON.stringify([matrix, own]);
+  const focused = nodes.findIndex(([circle]) => circle.rendNode === document.activeElement);
   graph.suspendUpdate();
   graph.removeObject(Object.values(graph.objects).reverse());
   const n = matrix.length, radius = 0.24 - 0.01 * n;
@@ -97,38 +154,69 @@ function drawGraph(matrix) {
     const circle = graph.create("circle", [place, radius], { ...options, strokeColor: COLOUR.black, strokeWidth: 1.5, fillColor: COLOUR.sky });
     graph.create("text", [place[0], place[1] + 0.05, String(i)], { anchorX: "middle", fontSize: 13, layer: 9 });
     const share = graph.create("text", [place[0], place[1] - 0.07, ""], { anchorX: "middle", fontSize: 11, layer: 9 });
+    if (own) {
+      for (const [name, value] of Object.entries({ tabindex: 0, role: "button", "aria-label": `State ${i}` })) circle.rendNode.setAttribute(name, value);
+      circle.rendNode.addEventListener("keydown", (event) => {
+        if (![" ", "Enter"].includes(event.key)) return;
+        event.preventDefault();
+        tap(i);
+      });
+    }
     return [circle, share];
   });
   graph.unsuspendUpdate();
+  nodes[focused]?.[0].rendNode.focus();
 }
 
 explore((given) => {
-  const matrix = CHAINS[given.chain](given), pi = stationary(matrix), n = pi.length;
+  const own = given.chain === "own", [matrix, fault] = own ? written(given.arrows) : [CHAINS[given.chain](given), ""];
+  const n = matrix.length;
   show("p", ["two_clusters", "two_state", "sticky"].includes(given.chain));
-  for (const name of named.keys()) if (/^w\d\d$/.test(name)) show(name, given.chain === "own");
+  for (const name of ["arrows", "weight"]) show(name, own);
+  for (const editor of editors) editor.hidden = !own;
+  if (!own || from >= n) from = null;
+  drawGraph(matrix, own);
+  nodes.forEach(([circle], i) => {
+    circle.setAttribute({ strokeColor: i === from ? COLOUR.orange : COLOUR.black, strokeWidth: i === from ? 4 : 1.5 });
+    if (own) circle.rendNode.setAttribute("aria-pressed", i === from);
+  });
+  const pi = fault ? [] : stationary(matrix), ergodic = !fault && walks(matrix).flat().every(Boolean);
+  const d = fault ? [] : distances(matrix, pi, ergodic ? MOST : LONGEST + 1);
+  const refused = fault || (ergodic && d.at(-1) >= DONE ? `This chain takes more than ${MOST} steps to forget, too many for this page: take weights that differ less.` : "");
+  const rounds = refused || ergodic ? "" : "This chain is periodic: its law goes round, and d(k) does not fall to 0.";
+  const hint = from === null ? "Tap a state, then another: an arrow with the new weight comes or goes. The same state twice draws its loop." : `From state ${from}: tap the state that the arrow leads to.`;
+  tell(own ? [refused, rounds, hint].filter(Boolean).join(" ") : "");
+  if (refused) {
+    nodes.forEach(([circle, share]) => {
+      circle.setAttribute({ fillOpacity: 0 });
+      share.setText("");
+    });
+    for (const line of [worst, here, now]) line.set([], []);
+    say({});
+    return { refused };
+  }
   first.most(n - 1);
   const { start } = values();
   const laws = [identity(n)[start]];
   while (laws.length <= LONGEST) laws.push(times(laws.at(-1), matrix));
-  const law = laws[given.k], [d, ergodic] = distances(matrix, pi), own = laws.map((one) => distance(one, pi));
-  drawGraph(matrix);
+  const law = laws[given.k], mine = laws.map((one) => distance(one, pi));
   nodes.forEach(([circle, share], i) => {
     circle.setAttribute({ fillOpacity: 0.04 + 0.96 * Math.sqrt(law[i]), fillColor: COLOUR.sky });
     share.setText(law[i].toFixed(2));
   });
-  const steps = own.map((_, i) => i);
+  const steps = mine.map((_, i) => i);
   worst.set(steps, d.slice(0, LONGEST + 1));
-  here.set(steps, own);
+  here.set(steps, mine);
   now.set([given.k, given.k], [1e-4, 1.5]);
   const reach = (delta) => 1 + d.slice(1).findIndex((value) => value <= delta * (1 + 1e-12));
   const [quarter, percent] = [0.25, 0.01].map((delta) => (ergodic ? reach(delta) : Infinity));
   const sum = ergodic ? d.slice(1).reduceRight((a, b) => a + b, 0) : Infinity;
   say({
     [`d(${given.k}), worst start`]: shown(d[given.k]),
-    [`distance from start ${start}`]: shown(own[given.k]),
+    [`distance from start ${start}`]: shown(mine[given.k]),
     "mixing time t(1/4)": shown(quarter, 6),
     "mixing time t(0.01)": shown(percent, 6),
     "mixing sum T": shown(sum, 4),
   });
-  return { start, law, stationary: pi, d: d.slice(0, LONGEST + 1), own, quarter, percent, sum };
+  return { k: given.k, start, law, stationary: pi, d: d.slice(0, LONGEST + 1), own: mine, quarter, percent, sum };
 });

@@ -5,7 +5,7 @@ const CURVATURES = [1, 0.1];
 
 slider("alpha", "α", { min: 0.05, max: 1, step: 0.01, value: 0.2 });
 slider("beta", "β", { min: 0.05, max: 2.2, step: 0.05, value: 0.5 });
-choice("rule", "γ", { theorem1: "(1 + α)β, Theorem 1", sgd: "β, which is SGD", nesterov: "β/α, Nesterov", free: "free" }, "nesterov");
+alternatives("rule", "γ", { sgd: "SGD: β", theorem1: "Theorem 1: (1 + α)β", nesterov: "Nesterov: β/α", free: "free" }, "nesterov");
 slider("ratio", "γ/β, free", { min: 0, max: 12, step: 0.1, value: 4 });
 const taken = slider("steps", "Steps taken", { min: 0, max: 60, step: 1, value: 3 });
 button("One step more", () => taken.set(values().steps + 1));

@@ -36,6 +36,7 @@ FOLDER = ROOT / "book" / "explorables"
 AXE = Path(__file__).parent / "vendor" / "axe-4.14.1.min.js"
 Numbers = dict[str, object]
 NUMBERS = "JSON.parse(document.documentElement.dataset.numbers)"
+SHOWN = "document.documentElement.dataset.numbers + document.querySelector('.readout').innerText"
 
 
 # What the package says
@@ -93,29 +94,37 @@ def step_in_the_plane(
     }
 
 
-def forgetting(chain: str, k: int, start: int, p: float = 0.05, **weights: float) -> Numbers:
-    """Law and distances of a chain of the book, or of one's own with these weights."""
-    own = np.array([[6.0, 3, 1], [1, 6, 3], [3, 1, 6]])
-    for name, weight in weights.items():
-        own[int(name[1]), int(name[2])] = weight
+def drawn_chain(arrows: str) -> MarkovChain:
+    """The chain of the arrows from-to:weight."""
+    found = [re.fullmatch(r"(\d)-(\d):?(\d?)", word).groups() for word in arrows.split()]
+    size = 1 + max(int(state) for *ends, _ in found for state in ends)
+    weights = np.zeros((size, size))
+    for i, j, weight in found:
+        weights[int(i), int(j)] = weight or 1
+    return MarkovChain(weights / weights.sum(axis=1, keepdims=True))
+
+
+def forgetting(chain: str, k: int, start: int, p: float = 0.05, arrows: str = "") -> Numbers:
+    """Law and distances of a chain of the book, or of one's own with these arrows."""
     made = {
         "two_clusters": lambda: two_clusters(8, p),
         "two_state": lambda: two_state(p, p),
         "sticky": lambda: sticky(np.full(5, 0.2), p),
         "lazy_cycle": lambda: lazy_cycle(8),
         "de_bruijn": lambda: de_bruijn(3),
-        "own": lambda: MarkovChain(own / own.sum(axis=1, keepdims=True)),
+        "own": lambda: drawn_chain(arrows),
     }[chain]()
     laws = [made.law(t, start) for t in range(61)]
     return {
+        "k": k,
         "start": start,
         "law": laws[k],
         "stationary": made.stationary,
         "d": made.tv_distance(np.arange(61)),
         "own": [np.abs(law - made.stationary).sum() / 2 for law in laws],
-        "quarter": made.mixing_time(0.25),
-        "percent": made.mixing_time(0.01),
-        "sum": made.mixing_sum,
+        "quarter": made.mixing_time(0.25) if made.is_aperiodic else np.nan,  # JSON has no infinity
+        "percent": made.mixing_time(0.01) if made.is_aperiodic else np.nan,
+        "sum": made.mixing_sum if made.is_aperiodic else np.nan,
     }
 
 
@@ -320,7 +329,14 @@ CASES: dict[str, tuple[Callable[..., Numbers], list[dict[str, object]]]] = {
             {"chain": "sticky", "p": 0.3, "k": 0, "start": 4},
             {"chain": "lazy_cycle", "k": 25, "start": 5},
             {"chain": "de_bruijn", "k": 2, "start": 6},
-            {"chain": "own", "w00": 0, "w12": 9, "w21": 0, "k": 4, "start": 2},
+            {"chain": "own", "arrows": "0-1 1-0 1-2:3 2-1:4", "k": 5, "start": 2},  # periodic
+            {
+                "chain": "own",
+                "arrows": "0-1 1-2:2 2-3 3-4 4-5 5-6 6-7 7-0:9 7-7 3-1",
+                "k": 60,
+                "start": 7,
+            },
+            {"chain": "own", "arrows": "0-0:2 0-1 1-2:9 2-0:3 2-2", "k": 4, "start": 1},
         ],
     ),
     "where_it_pays": (
@@ -377,8 +393,19 @@ def faults() -> list[str]:
 
 @pytest.fixture
 def page(browser, faults: list[str]) -> Iterator:
+    yield from watched(browser, faults, viewport={"width": 900, "height": 800})
+
+
+@pytest.fixture
+def fingers(browser, faults: list[str]) -> Iterator:
+    """The page on a phone."""
+    size = {"width": 390, "height": 844}
+    yield from watched(browser, faults, viewport=size, has_touch=True, is_mobile=True)
+
+
+def watched(browser, faults: list[str], **device) -> Iterator:
     """A page that keeps what goes wrong, and what it asks for from outside."""
-    made = browser.new_page(viewport={"width": 900, "height": 800}, reduced_motion="reduce")
+    made = browser.new_page(reduced_motion="reduce", **device)
     made.set_default_timeout(30_000)
     made.on("pageerror", lambda error: faults.append(str(error)))
     made.on("console", lambda m: faults.append(m.text) if m.type in ("error", "warning") else None)
@@ -403,6 +430,8 @@ def move(page, given: dict[str, object]) -> None:
         control = page.locator(f"#{name}")
         if control.evaluate("e => e.tagName") == "SELECT":
             control.select_option(str(value))
+        elif control.get_attribute("role") == "group":
+            control.locator(f"button[value='{value}']").click()
         else:
             control.fill(str(value))
 
@@ -513,6 +542,130 @@ def test_a_point_moves_by_arrow_key_and_by_mouse(page, faults) -> None:
     page.mouse.move(box["x"] + 60, box["y"] + 40, steps=4)
     page.mouse.up()
     assert page.evaluate(start)[0] > right + 0.5
+    assert faults == []
+
+
+def test_one_of_the_special_cases_is_pressed(page, faults) -> None:
+    page.goto(address("step_in_the_plane"))
+    rules = page.locator("#rule button")
+    for rule in rules.all():
+        before = page.evaluate(NUMBERS)
+        if rule.get_attribute("aria-pressed") == "false":
+            rule.focus()
+            page.keyboard.press("Space")
+            assert page.evaluate(NUMBERS) != before
+        pressed = [one.get_attribute("value") for one in rules.all() if pressed_now(one)]
+        assert pressed == [rule.get_attribute("value")]
+    assert page.locator("#ratio").is_visible()  # of the last, the free one
+    assert faults == []
+
+
+def pressed_now(control) -> bool:
+    return control.get_attribute("aria-pressed") == "true"
+
+
+@pytest.mark.parametrize("way", ["mouse", "keyboard", "touch"])
+def test_a_reader_draws_a_chain(way: str, page, fingers, faults) -> None:
+    """Two states are tapped, and their arrow comes or goes; the numbers are the package's."""
+    page = fingers if way == "touch" else page
+    page.goto(address("forgetting", "?chain=own&arrows=0-1%201-0%200-0:2&weight=4"))
+
+    def tap(*states: int) -> None:
+        for state in states:
+            node = page.get_by_role("button", name=f"State {state}", exact=True)
+            if way == "keyboard":
+                node.focus()
+                page.keyboard.press("Enter")
+                continue
+            node.scroll_into_view_if_needed()
+            box = node.bounding_box()
+            at = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+            page.mouse.click(*at) if way == "mouse" else page.touchscreen.tap(*at)
+
+    def arrows() -> set[str]:
+        return set(page.locator("#arrows").input_value().split())
+
+    tap(0)
+    assert pressed_now(page.get_by_role("button", name="State 0", exact=True))
+    tap(0)
+    assert arrows() == {"0-1", "1-0"}
+    assert "periodic" in page.locator(".message").inner_text()
+    page.get_by_role("button", name="Add a state").click()
+    assert "from state 0 to state 2" in page.locator(".message").inner_text()
+    tap(1, 2, 2, 0, 1, 0)
+    assert arrows() == {"0-1", "2-2", "1-2:4", "2-0:4"}
+    found = page.evaluate(NUMBERS)
+    for key, value in forgetting("own", 3, 0, arrows=" ".join(arrows())).items():
+        np.testing.assert_allclose(np.array(found[key], float), value, rtol=1e-9, atol=1e-9)
+    page.get_by_role("button", name="Take the last state away").click()
+    assert arrows() == {"0-1"}
+    assert faults == []
+
+
+@pytest.mark.parametrize(
+    ("arrows", "words"),
+    [
+        ("0-0 1-1", "No way leads from state 0 to state 1"),
+        ("0-1 1-1", "No way leads from state 1 to state 0"),
+        ("0-1 1-2 2-1", "No way leads from state 1 to state 0"),
+        ("0-1", "State 1 has no arrow out of it"),
+        ("", "State 0 has no arrow out of it"),
+        ("0-1 1-0 7-0", "State 2 has no arrow out of it"),
+        ("0-1 1>0", "“1>0” is no arrow"),
+        ("0-1:10 1-0", "“0-1:10” is no arrow"),
+        ("0-1 1-8", "“1-8” is no arrow"),
+        (
+            "0-0:9 0-1 1-0:9 1-2 2-1:9 2-3 3-2:9 3-4 4-5:9 4-3 5-6:9 5-4 6-7:9 6-5 7-7:9 7-6",
+            "more than 20000 steps",
+        ),
+    ],
+)
+def test_what_is_no_ergodic_chain_is_refused_in_words(arrows: str, words: str, page, faults):
+    page.goto(address("forgetting", "?chain=own"))
+    page.locator("#arrows").fill(arrows)
+    assert words in page.locator(".message").inner_text()
+    assert list(page.evaluate(NUMBERS)) == ["refused"]
+    assert page.locator(".readout div").count() == 0
+    page.locator("#arrows").fill("0-1 1-0 1-1")
+    assert page.evaluate(NUMBERS)["sum"] == pytest.approx(drawn_chain("0-1 1-0 1-1").mixing_sum)
+    assert faults == []
+
+
+def drag(page, start: tuple[float, float], by: tuple[float, float]) -> None:
+    """A finger goes down, moves, and is lifted."""
+    finger = page.context.new_cdp_session(page)
+    for step in range(6):
+        at = [{"x": s + step / 5 * b, "y": t + step / 5 * c} for s, t, b, c in [(*start, *by)]]
+        kind = "touchMove" if step else "touchStart"
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_finger_moves_it(name: str, fingers, faults) -> None:
+    """Every slider by a drag, every button and every state by a tap, the start by a drag."""
+    fingers.goto(address(name))
+
+    def changes(act: Callable[..., None], *given) -> bool:
+        before = fingers.evaluate(SHOWN)
+        act(*given)
+        return fingers.evaluate(SHOWN) != before
+
+    for slider in fingers.locator("input[type=range]:visible").all():
+        slider.scroll_into_view_if_needed()
+        box, at = slider.bounding_box(), slider.evaluate("e => (e.value - e.min) / (e.max - e.min)")
+        here = box["x"] + 8 + at * (box["width"] - 16), box["y"] + box["height"] / 2
+        way = (-0.4 if at > 0.5 else 0.4) * box["width"]
+        assert changes(drag, fingers, here, (way, 0)), slider.get_attribute("id")
+    for button in fingers.locator(
+        "button[aria-pressed=false]:visible, .controls > .buttons button:visible"
+    ).all():
+        assert changes(button.tap), button.inner_text()
+    for point in fingers.locator(".jxgbox ellipse[tabindex='0']").all():
+        point.scroll_into_view_if_needed()
+        box = point.bounding_box()
+        start = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        assert changes(drag, fingers, start, (40, 30)), point.get_attribute("aria-label")
     assert faults == []
 
 
