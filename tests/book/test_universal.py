@@ -360,6 +360,7 @@ EVIDENCE = {
         "one sequence and no buffer": "prop-11-displacement",
     },
     "12": {
+        "is as good as matched SGD or behind it": "assert (gap[turn:] > 0).all()",
         "joint a little behind the first": "def gait(t, period=55, lag=1.1)",
         "Six numbers that were always zero": "assert not seen[:, 27:33].any()",
         "Ant, contact cost": "assert forces.shape[1] == 78 and (forces != 0).any()",
