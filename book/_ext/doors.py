@@ -23,6 +23,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 PUNCTUATION = re.compile(r"[.,;:!?)\]’”…–-]+")
 BAR = 40.0  # points: what is narrower is the colour bar of the panels beside it
 GAP = 4.0  # points between the letters of one panel and the cut before the next
+LETTERS = 12.0  # points: the height of a title
+Box = tuple[float, float, float, float, float]
 
 
 class KeepPunctuation(SphinxPostTransform):
@@ -97,7 +99,7 @@ def panels(drawing: Path) -> list[tuple[float, float, float, float]]:
     boxes = [box for box in map(extent, axes) if box[2] - box[0] > BAR]
     if not boxes:
         return []
-    rows: list[list[tuple[float, float, float, float]]] = []
+    rows: list[list[Box]] = []
     for box in sorted(boxes, key=lambda b: (round(b[1] / 20), b[0])):
         if rows and box[1] < rows[-1][0][3] - 1 and box[3] > rows[-1][0][1] + 1:
             rows[-1].append(box)
@@ -105,9 +107,11 @@ def panels(drawing: Path) -> list[tuple[float, float, float, float]]:
             rows.append([box])
     above, below = legend(root, rows, height)
     views = [(0.0, 0.0, width, above)] if above else []
-    tops = [above] + [(a[0][3] + b[0][1]) / 2 for a, b in pairwise(rows)] + [below]
+    tops = [above, *(between(a, b) for a, b in pairwise(rows)), below]
     for row, top, bottom in zip(rows, tops, tops[1:], strict=False):
-        cuts = [0.0] + [box[0] - GAP for box in row[1:]] + [width]
+        # a frame that nearly touches the next panel's words stays whole
+        inner = [max(b[0] - GAP, min(a[2] + 1.0, b[0])) for a, b in pairwise(row)]
+        cuts = [0.0, *inner, width]
         if any(b[0] < a[2] for a, b in pairwise(row)):
             return []
         views += [(x, top, end - x, bottom - top) for x, end in pairwise(cuts)]
@@ -138,18 +142,29 @@ def frame(group: ElementTree.Element) -> str:
     return "" if path is None else path.attrib["d"]
 
 
-def extent(group: ElementTree.Element) -> tuple[float, float, float, float]:
-    """Left, top, right, bottom of a group: its frame, and the places where its words start."""
+def between(row: list[Box], below: list[Box]) -> float:
+    """Where to cut between two rows: above the titles of the lower one, else in the middle."""
+    bottom, top = row[0][3], below[0][1]
+    title = min(box[4] for box in below)
+    return max(bottom, title - 1.0) if title < top else (bottom + top) / 2
+
+
+def extent(group: ElementTree.Element) -> Box:
+    """Left, top, right, bottom of a group: its frame, and the places where its words start.
+
+    The last number is the top of its title, that of the frame if there is none.
+    """
     numbers = [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", frame(group))]
     x, y = numbers[::2], numbers[1::2]
-    left = min(x)
+    left, title = min(x), min(y)
     for word in group.iter(f"{SVG}g"):
         move = re.match(
             r"translate\((-?[\d.]+) (-?[\d.]+)\)( rotate\(-90)?", word.get("transform", "")
         )
         if move and min(y) - 30 < float(move[2]) < max(y) + 60:
             left = min(left, float(move[1]) - (11 if move[3] else 0))
-    return left, min(y), max(x), max(y)
+            title = min(title, float(move[2]) - LETTERS) if float(move[2]) < min(y) - 2 else title
+    return left, min(y), max(x), max(y), title
 
 
 def finish_page(

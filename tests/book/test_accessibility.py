@@ -133,6 +133,25 @@ def test_panels_are_readable_on_a_phone(opened) -> None:
             assert 8.3 * box["width"] / points > 6.5, "letters of 8.3 points, in pixels"
 
 
+def test_a_panel_is_in_one_view_with_its_title(html: Path, monkeypatch) -> None:
+    """Neither the frame nor the title of a panel is cut."""
+    monkeypatch.syspath_prepend(html.parents[1] / "book" / "_ext")
+    doors = importlib.import_module("doors")
+    seen = 0
+    for drawing in (html / "_images").glob("*.svg"):
+        views = doors.panels(drawing)
+        axes = ElementTree.parse(drawing).getroot().iter(f"{doors.SVG}g") if views else []
+        boxes = [doors.extent(g) for g in axes if g.get("id", "").startswith("axes_")]
+        for left, _, right, bottom, title in boxes:
+            if right - left > doors.BAR:
+                seen += 1
+                assert any(
+                    x <= left + 1 and right <= x + w and y <= title and bottom <= y + h
+                    for x, y, w, h in views
+                ), drawing.name
+    assert seen > 0
+
+
 def test_a_legend_of_all_panels_is_in_one_view(html: Path, monkeypatch) -> None:
     """Stacked panels have the whole legend in a view of its own."""
     monkeypatch.syspath_prepend(html.parents[1] / "book" / "_ext")
