@@ -264,7 +264,6 @@ EVIDENCE = {
         "But no one samples it": SET_UP,
         "for every choice of features exactly": "thm-td-gradient",
         "has none for every set": '"ordinary", "stationary").is_gradient',
-        "of the best fit, and a check": "assert 1 - 1e-12 <= error <= 1 / np.sqrt(1 - 0.81)",
     },
     "09": {
         "the value of never arriving": "prop-09-constant",
