@@ -65,17 +65,15 @@ def learn(schedule, lr, updates, rng):
     policy = reinforce.policy_for(simulator, HIDDEN, rng=rng)
     parameters = list(policy.parameters())
     optimizer = AMGD(parameters, lr, schedule=schedule)
-    curve, level = np.zeros(updates + 1), 0.0
+    curve = np.zeros(updates + 1)
     for k in range(updates + 1):
         batch = reinforce.collect_episodes(policy, simulator, BATCH, rng=rng)
         curve[k] = batch.returns.mean()
         if k == updates:
             break
         gains = returns_to_go(batch.rewards.copy(), batch.lengths, DISCOUNT)
-        before, level = level, gains.mean()
-        gains -= before
-        gains *= DISCOUNT**batch.time
-        gains /= -BATCH
+        gains -= gains.mean()
+        gains /= -np.linalg.norm(gains) * np.sqrt(len(gains))  # N times the deviation
         value = torch.from_numpy(gains) @ policy.log_prob(batch.observations, batch.actions)
         for p, slope in zip(parameters, torch.autograd.grad(value, parameters)):
             p.grad = slope

@@ -71,22 +71,23 @@ def all_episodes(theta, move, reward, horizon):
 def learn(schedule, lr, updates, rng):
     policy = reinforce.policy_for(simulator, HIDDEN, rng=rng)
     optimizer = AMGD(policy.parameters(), lr, schedule=schedule)
-    curve, b = [], 0.0
+    curve = []
     for k in range(updates + 1):
         batch = reinforce.collect_episodes(policy, simulator, BATCH, rng=rng)
         curve.append(float(sum(batch.returns)) / BATCH)
         if k < updates:
             G = returns_to_go(batch.rewards, batch.lengths, DISCOUNT).tolist()
             logs = policy.log_prob(batch.observations, batch.actions)
+            mean = sum(G) / len(G)
+            deviation = (sum((g - mean) ** 2 for g in G) / len(G)) ** 0.5
             optimizer.zero_grad()
             start = 0
             for length in batch.lengths.tolist():  # one episode after the other; gradients add up
-                weights = [-(DISCOUNT**t) * (G[start + t] - b) / BATCH for t in range(length)]
+                weights = [(mean - g) / deviation / len(G) for g in G[start : start + length]]
                 loss = torch.tensor(weights, dtype=torch.float64).dot(logs[start : start + length])
                 loss.backward(retain_graph=True)
                 start += length
             optimizer.step()
-            b = sum(G) / len(G)
     return curve
 
 

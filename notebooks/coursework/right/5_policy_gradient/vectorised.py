@@ -50,17 +50,15 @@ def all_episodes(theta, move, reward, horizon):
 def learn(schedule, lr, updates, rng):
     policy = reinforce.policy_for(simulator, HIDDEN, rng=rng)
     optimizer = AMGD(list(policy.parameters()), lr, schedule=schedule)
-    batches, level = [], 0
+    batches = []
     while True:
         batch = reinforce.collect_episodes(policy, simulator, BATCH, rng=rng)
         batches.append(batch)
         if len(batches) > updates:
             return np.array([one.returns for one in batches]).mean(axis=1)
         gains = reinforce.returns_to_go(batch.rewards, batch.lengths, DISCOUNT)
-        advantages = np.exp(batch.time * np.log(DISCOUNT)) * (gains - level)
-        level = gains.mean()
         optimizer.zero_grad()
-        (torch.as_tensor(-advantages) * policy.log_prob(batch.observations, batch.actions)).sum().div(BATCH).backward()
+        (torch.as_tensor(-stats.zscore(gains)) * policy.log_prob(batch.observations, batch.actions)).mean().backward()
         optimizer.step()
 
 

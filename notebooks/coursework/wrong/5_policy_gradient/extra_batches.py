@@ -9,16 +9,15 @@ says: nothing else from rng
 def learn(schedule, lr, updates, rng):
     policy = reinforce.policy_for(simulator, HIDDEN, rng=rng)
     optimizer = AMGD(policy.parameters(), lr, schedule=schedule)
-    curve, level = [], 0.0
+    curve = []
     for _ in range(updates + 1):
         batch = reinforce.collect_episodes(policy, simulator, BATCH, rng=rng)
         curve.append(batch.returns.mean())
         reinforce.collect_episodes(policy, simulator, BATCH, rng=rng)
         gains = returns_to_go(batch.rewards, batch.lengths, DISCOUNT)
-        weights = torch.tensor(DISCOUNT**batch.time * (gains - level) / BATCH)
+        weights = torch.tensor((gains - gains.mean()) / gains.std() / len(gains))
         optimizer.zero_grad()
         loss = -(weights * policy.log_prob(batch.observations, batch.actions)).sum()
         loss.backward()
         optimizer.step()
-        level = gains.mean()
     return np.array(curve)

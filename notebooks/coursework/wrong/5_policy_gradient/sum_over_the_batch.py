@@ -1,7 +1,7 @@
-"""Sums over the episodes instead of averaging, which multiplies the rate by 25.
+"""Sums over the steps instead of averaging, which multiplies the rate by their number.
 
 caught by: pg-learn-check
-says: the length of the step
+says: by what you divide the sum
 """
 
 
@@ -9,15 +9,14 @@ says: the length of the step
 def learn(schedule, lr, updates, rng):
     policy = reinforce.policy_for(simulator, HIDDEN, rng=rng)
     optimizer = AMGD(policy.parameters(), lr, schedule=schedule)
-    curve, level = [], 0.0
+    curve = []
     for _ in range(updates + 1):
         batch = reinforce.collect_episodes(policy, simulator, BATCH, rng=rng)
         curve.append(batch.returns.mean())
         gains = returns_to_go(batch.rewards, batch.lengths, DISCOUNT)
-        weights = torch.tensor(DISCOUNT**batch.time * (gains - level))
+        weights = torch.tensor((gains - gains.mean()) / gains.std())
         optimizer.zero_grad()
         loss = -(weights * policy.log_prob(batch.observations, batch.actions)).sum()
         loss.backward()
         optimizer.step()
-        level = gains.mean()
     return np.array(curve)

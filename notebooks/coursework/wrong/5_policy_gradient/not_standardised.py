@@ -1,4 +1,4 @@
-"""Baseline that depends on the actions: the mean return of the same batch.
+"""Raw returns instead of advantages.
 
 caught by: pg-learn-hidden
 """
@@ -8,13 +8,12 @@ caught by: pg-learn-hidden
 def learn(schedule, lr, updates, rng):
     policy = reinforce.policy_for(simulator, HIDDEN, rng=rng)
     optimizer = AMGD(policy.parameters(), lr, schedule=schedule)
-    curve, level = [], 0.0
+    curve = []
     for _ in range(updates + 1):
         batch = reinforce.collect_episodes(policy, simulator, BATCH, rng=rng)
         curve.append(batch.returns.mean())
         gains = returns_to_go(batch.rewards, batch.lengths, DISCOUNT)
-        level = gains.mean()
-        weights = torch.tensor(DISCOUNT**batch.time * (gains - level) / BATCH)
+        weights = torch.tensor(gains / len(gains))
         optimizer.zero_grad()
         loss = -(weights * policy.log_prob(batch.observations, batch.actions)).sum()
         loss.backward()

@@ -1,7 +1,7 @@
-"""Averages over the steps, not over the episodes.
+"""Reading A: raw returns, and a mean over the steps of each episode, then over episodes.
 
 caught by: pg-learn-check
-says: by what do you divide
+says: are the returns standardised
 """
 
 
@@ -9,15 +9,14 @@ says: by what do you divide
 def learn(schedule, lr, updates, rng):
     policy = reinforce.policy_for(simulator, HIDDEN, rng=rng)
     optimizer = AMGD(policy.parameters(), lr, schedule=schedule)
-    curve, level = [], 0.0
+    curve = []
     for _ in range(updates + 1):
         batch = reinforce.collect_episodes(policy, simulator, BATCH, rng=rng)
         curve.append(batch.returns.mean())
         gains = returns_to_go(batch.rewards, batch.lengths, DISCOUNT)
-        weights = torch.tensor(DISCOUNT**batch.time * (gains - level) / len(gains))
+        weights = torch.tensor(gains / np.repeat(batch.lengths, batch.lengths) / BATCH)
         optimizer.zero_grad()
         loss = -(weights * policy.log_prob(batch.observations, batch.actions)).sum()
         loss.backward()
         optimizer.step()
-        level = gains.mean()
     return np.array(curve)

@@ -1,0 +1,21 @@
+"""Keeps the weight discount^t of question 2, which reading L does not have.
+
+caught by: pg-learn-hidden
+"""
+
+
+# %% pg-learn
+def learn(schedule, lr, updates, rng):
+    policy = reinforce.policy_for(simulator, HIDDEN, rng=rng)
+    optimizer = AMGD(policy.parameters(), lr, schedule=schedule)
+    curve = []
+    for _ in range(updates + 1):
+        batch = reinforce.collect_episodes(policy, simulator, BATCH, rng=rng)
+        curve.append(batch.returns.mean())
+        gains = returns_to_go(batch.rewards, batch.lengths, DISCOUNT)
+        weights = torch.tensor((gains - gains.mean()) / gains.std() / len(gains) * DISCOUNT**batch.time)
+        optimizer.zero_grad()
+        loss = -(weights * policy.log_prob(batch.observations, batch.actions)).sum()
+        loss.backward()
+        optimizer.step()
+    return np.array(curve)

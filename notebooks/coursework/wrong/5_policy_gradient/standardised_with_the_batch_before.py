@@ -1,0 +1,22 @@
+"""Standardises with the mean and the deviation of the batch before.
+
+caught by: pg-learn-hidden
+"""
+
+
+# %% pg-learn
+def learn(schedule, lr, updates, rng):
+    policy = reinforce.policy_for(simulator, HIDDEN, rng=rng)
+    optimizer = AMGD(policy.parameters(), lr, schedule=schedule)
+    curve, level, spread = [], 0.0, 1.0
+    for _ in range(updates + 1):
+        batch = reinforce.collect_episodes(policy, simulator, BATCH, rng=rng)
+        curve.append(batch.returns.mean())
+        gains = returns_to_go(batch.rewards, batch.lengths, DISCOUNT)
+        weights = torch.tensor((gains - level) / spread / len(gains))
+        optimizer.zero_grad()
+        loss = -(weights * policy.log_prob(batch.observations, batch.actions)).sum()
+        loss.backward()
+        optimizer.step()
+        level, spread = gains.mean(), gains.std()
+    return np.array(curve)
