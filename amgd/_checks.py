@@ -25,10 +25,6 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-Natural = typing.Annotated[int, "[0, inf)"]
-Count = typing.Annotated[int, "[1, inf)"]
-Positive = typing.Annotated[float, "(0, inf)"]
-Share = typing.Annotated[float, "(0, 1)"]
 _MOST_GIGABYTES = 4.0  # of one array that an argument asks for
 # One axis is an int (its length) or a letter (any length, equal letters for equal lengths).
 Shape = tuple[int | str, ...]
@@ -37,30 +33,40 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def arguments(function: F) -> F:
-    """Decorate a function: an argument that its annotation rules out is refused.
+    """Decorate a function: an argument arrives as its annotation says, or is refused.
 
-    Entries of sequences and mappings are looked at too. ``Annotated[float, "(0, 1]"]`` asks for a
-    number in an interval. An annotation that cannot be tested, such as ArrayLike, is left to the
-    body.
+    ``Annotated[float, positive, "it is a step"]`` names a check of this module and what else that
+    takes; None passes where the type has it. ``Annotated[float, "(0, 1]"]`` asks for a number in
+    an interval. Entries of sequences and mappings are looked at too. An annotation that cannot be
+    tested, such as ArrayLike, is left to the body.
     """
-    tests: dict[str, Any] = {}
+    hints: dict[str, Any] = {}
     parameters = inspect.signature(function).parameters
     ordered = [name for name, one in parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
     variadic = [name for name, one in parameters.items() if one.kind is one.VAR_POSITIONAL]
 
+    def arrives(name: str, value: Any) -> Any:
+        hint = hints.get(name, Any)
+        kind, *rest = typing.get_args(hint) or (hint,)
+        if typing.get_origin(hint) is typing.Annotated and callable(rest[0]):
+            optional = value is None and types.NoneType in typing.get_args(kind)
+            return value if optional else rest[0](name, value, *rest[1:])
+        if not fits(value, hint):
+            wrong = ValueError if fits(value, hint, ranges=False) else TypeError
+            raise wrong(
+                f"{name} must be {_told(hint)}: got {_shown(value)}; see "
+                f"help({function.__module__}.{function.__qualname__})"
+            )
+        return value
+
     @functools.wraps(function)
     def checked(*given: Any, **named: Any) -> Any:
-        if not tests:  # the first call: by now all modules are there
-            tests.update({name: _hint(function, name) for name in parameters})
-        rest = [(one, value) for value in given[len(ordered) :] for one in variadic]
-        for name, value in (*zip(ordered, given, strict=False), *rest, *named.items()):
-            if name in tests and not fits(value, tests[name]):
-                wrong = ValueError if fits(value, tests[name], ranges=False) else TypeError
-                raise wrong(
-                    f"{name} must be {_told(tests[name])}: got {_shown(value)}; see "
-                    f"help({function.__module__}.{function.__qualname__})"
-                )
-        return function(*given, **named)
+        if not hints:  # the first call: by now all modules are there
+            hints.update({name: _hint(function, name) for name in parameters})
+        names = [*ordered, *variadic * (len(given) - len(ordered))]
+        extra = given[len(names) :]  # too many: Python refuses them
+        arrived = [arrives(*pair) for pair in zip(names, given, strict=False)]
+        return function(*arrived, *extra, **{name: arrives(name, named[name]) for name in named})
 
     return typing.cast(F, checked)
 
@@ -163,9 +169,9 @@ def instance(name: str, value: Any, kind: type[T], cure: str) -> T:
     return value
 
 
-def generator(rng: Any) -> np.random.Generator:
+def generator(name: str, rng: Any) -> np.random.Generator:
     """Return `rng` if it is a NumPy Generator: no seed is made up here."""
-    return instance("rng", rng, np.random.Generator, "pass np.random.default_rng(seed)")
+    return instance(name, rng, np.random.Generator, "pass np.random.default_rng(seed)")
 
 
 def choice(name: str, value: Any, options: Sequence[str]) -> str:
@@ -303,10 +309,10 @@ def positive(name: str, value: Any, cure: str) -> float:
     return real(name, value, cure, "(0, inf)")
 
 
-def discount_factor(value: Any) -> float:
+def discount_factor(name: str, value: Any) -> float:
     """Return the discount of a Markov decision process, a real number in [0, 1)."""
     cure = "with discount 1 the value of a continuing chain is infinite"
-    return real("discount", value, cure, "[0, 1)")
+    return real(name, value, cure, "[0, 1)")
 
 
 def array(name: str, value: ArrayLike, shapes: Shape | list[Shape], cure: str) -> FloatArray:
@@ -454,3 +460,15 @@ def _refuse(name: str, array: Any, bad: NDArray[Any], word: str, cure: str) -> N
             entry = array[index]
         place = f"entry {index if len(index) > 1 else index[0]}" if index else "it"
         raise ValueError(f"{name} must be {word}: {place} is {entry}; {cure}")
+
+
+# Annotations that many signatures share --------------------------------------------------------
+Natural = typing.Annotated[int, "[0, inf)"]
+Count = typing.Annotated[int, "[1, inf)"]
+Positive = typing.Annotated[float, "(0, inf)"]
+Share = typing.Annotated[float, "(0, 1)"]
+Steps = typing.Annotated[int, count, "take at least one step"]
+Replicates = typing.Annotated[int, count, "run at least one replicate"]
+Generator = typing.Annotated[np.random.Generator, generator]
+Average = Literal["none", "uniform", "linear"]
+Discount = typing.Annotated[float, discount_factor]

@@ -43,7 +43,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -749,12 +749,13 @@ class MarkovChain:
 
     # ------------------------------------------------------------------ sampling
 
+    @check.arguments
     def sample(
         self,
-        length: int,
+        length: Annotated[int, check.count, "it counts the initial state too"],
         *,
-        rng: np.random.Generator,
-        replicates: int = 1,
+        rng: check.Generator,
+        replicates: check.Replicates = 1,
         initial: int | ArrayLike | None = None,
     ) -> IntArray:
         """Draw independent paths of the chain.
@@ -792,12 +793,9 @@ class MarkovChain:
         >>> chain.sample(5, rng=np.random.default_rng(0), initial=1)
         array([[1, 2, 0, 1, 2]])
         """
-        length = check.count("length", length, "it counts the initial state too")
-        replicates = check.count("replicates", replicates, "draw at least one path")
         check.room(
             "length and replicates", length, replicates, cure="draw parts: go on from the end"
         )
-        rng = check.generator(rng)
         path = np.empty((length, replicates), dtype=np.int64)
         path[0] = self._initial_states(rng, replicates, initial)
         block = max(1, _BLOCK // replicates)
@@ -1244,8 +1242,12 @@ class MarkovChain:
 
 # ---------------------------------------------------------------------- makers
 
+Law = Annotated[ArrayLike, check.probabilities, ("n",)]
+Leaving = Annotated[float, check.real, "it is the probability of leaving a state", "(0, 1]"]
 
-def iid(stationary: ArrayLike) -> MarkovChain:
+
+@check.arguments
+def iid(stationary: Law) -> MarkovChain:
     """Independent samples: every row is ``stationary``.
 
     Parameters
@@ -1263,11 +1265,15 @@ def iid(stationary: ArrayLike) -> MarkovChain:
     >>> iid([0.25, 0.75]).tv_distance(1)
     0.0
     """
-    law = check.probabilities("stationary", stationary, ("n",))
+    law = np.asarray(stationary)
     return MarkovChain(np.tile(law, (len(law), 1)))
 
 
-def sticky(stationary: ArrayLike, p: float) -> MarkovChain:
+@check.arguments
+def sticky(
+    stationary: Law,
+    p: Annotated[float, check.real, "it is the probability of a refresh", "(0, 1]"],
+) -> MarkovChain:
     r"""Refresh from ``stationary`` with probability p, otherwise stay: :math:`(1-p)I + p 1\pi^T`.
 
     Its distance is :math:`d(k) = (1 - \min \pi)(1-p)^k`.
@@ -1289,15 +1295,15 @@ def sticky(stationary: ArrayLike, p: float) -> MarkovChain:
     >>> round(sticky([0.25, 0.75], 0.5).mixing_sum, 12)
     0.75
     """
-    law = check.probabilities("stationary", stationary, ("n",))
-    p = check.real("p", p, "it is the probability of a refresh", "(0, 1]")
+    law = np.asarray(stationary)
     matrix = np.tile(p * law, (len(law), 1))
     np.fill_diagonal(matrix, 0.0)
     np.fill_diagonal(matrix, np.maximum(0.0, 1.0 - matrix.sum(axis=1)))
     return MarkovChain(matrix)
 
 
-def two_state(p: float, q: float) -> MarkovChain:
+@check.arguments
+def two_state(p: Leaving, q: Leaving) -> MarkovChain:
     r"""Two states, 0 to 1 with probability p and 1 to 0 with probability q.
 
     The stationary law is :math:`(q, p)/(p+q)` and :math:`d(k) = \max(\pi)\,|1-p-q|^k`.
@@ -1317,12 +1323,11 @@ def two_state(p: float, q: float) -> MarkovChain:
     >>> two_state(0.1, 0.3).stationary
     array([0.75, 0.25])
     """
-    cure = "it is the probability of leaving a state"
-    p, q = check.real("p", p, cure, "(0, 1]"), check.real("q", q, cure, "(0, 1]")
     return MarkovChain([[1.0 - p, p], [q, 1.0 - q]])
 
 
-def lazy_cycle(n: int) -> MarkovChain:
+@check.arguments
+def lazy_cycle(n: Annotated[int, check.count, "a cycle has at least two states", 2]) -> MarkovChain:
     """Walk on a cycle of n states: stay with probability 1/2, else to a neighbour, 1/4 each.
 
     Parameters
@@ -1340,7 +1345,6 @@ def lazy_cycle(n: int) -> MarkovChain:
     >>> lazy_cycle(4).transition[0]
     array([0.5 , 0.25, 0.  , 0.25])
     """
-    n = check.count("n", n, "a cycle has at least two states", 2)
     check.room("n", n, n, cure="make a sparse matrix")
     identity = np.eye(n)
     return MarkovChain(
@@ -1348,7 +1352,8 @@ def lazy_cycle(n: int) -> MarkovChain:
     )
 
 
-def cyclic(n: int) -> MarkovChain:
+@check.arguments
+def cyclic(n: Annotated[int, check.count, "a pass has at least two samples", 2]) -> MarkovChain:
     r"""Passes over n samples in a fixed order: 0, 1, ..., n - 1, 0, ...
 
     Periodic: T is infinite, and :math:`T_*=\lfloor n^2/4\rfloor/(2n)`.
@@ -1369,12 +1374,14 @@ def cyclic(n: int) -> MarkovChain:
     >>> cyclic(4).poisson_mixing
     0.5
     """
-    n = check.count("n", n, "a pass has at least two samples", 2)
     check.room("n", n, n, cure="take fewer samples")
     return MarkovChain(np.roll(np.eye(n), 1, axis=1))
 
 
-def reshuffled(n: int) -> tuple[MarkovChain, IntArray]:
+@check.arguments
+def reshuffled(
+    n: Annotated[int, check.integer, 2, "a pass has 2 to 8 samples", 8],
+) -> tuple[MarkovChain, IntArray]:
     r"""Passes over n samples, each in a new random order: random reshuffling, as a chain.
 
     A state is the set of samples used in this pass, with the one used last: :math:`n2^{n-1}`
@@ -1403,7 +1410,6 @@ def reshuffled(n: int) -> tuple[MarkovChain, IntArray]:
     >>> sample.tolist(), chain.transition[-1].tolist()
     ([0, 1, 0, 1], [0.5, 0.5, 0.0, 0.0])
     """
-    n = check.integer("n", n, 2, "a pass has 2 to 8 samples", 8)
     used = sorted(range(1, 2**n), key=lambda s: (s.bit_count(), s))
     states = [(s, i) for s in used for i in range(n) if s >> i & 1]
     place = {state: row for row, state in enumerate(states)}
@@ -1416,7 +1422,11 @@ def reshuffled(n: int) -> tuple[MarkovChain, IntArray]:
     return MarkovChain(transition), np.array([i for _, i in states])
 
 
-def two_clusters(n: int, eps: float) -> MarkovChain:
+@check.arguments
+def two_clusters(
+    n: Annotated[int, check.count, "each half has at least one state", 2],
+    eps: Annotated[float, check.real, "it is the probability of changing halves", "(0, 1]"],
+) -> MarkovChain:
     r"""Two halves of n states: uniform in its own half, in the other one with probability eps.
 
     The stationary law is uniform and :math:`d(k) = \frac12 |1 - 2\epsilon|^k`.
@@ -1438,18 +1448,19 @@ def two_clusters(n: int, eps: float) -> MarkovChain:
     >>> round(two_clusters(8, 0.01).mixing_sum, 10)
     24.5
     """
-    n = check.count("n", n, "each half has at least one state", 2)
     check.room("n", n, n, cure="take fewer states")
     if n % 2:
         raise ValueError(f"n must be even, to be cut in two halves: got {n}; use {n + 1}")
-    eps = check.real("eps", eps, "it is the probability of changing halves", "(0, 1]")
     half = n // 2
     matrix = np.full((n, n), eps / half)
     matrix[:half, :half] = matrix[half:, half:] = (1.0 - eps) / half
     return MarkovChain(matrix)
 
 
-def de_bruijn(bits: int) -> MarkovChain:
+@check.arguments
+def de_bruijn(
+    bits: Annotated[int, check.integer, 1, "the matrix has 2**bits rows", 20],
+) -> MarkovChain:
     r"""A window of the last ``bits`` fair coin tosses, read as a binary number.
 
     State x goes to 2x or 2x+1 modulo :math:`2^b`, each with probability 1/2.
@@ -1472,7 +1483,6 @@ def de_bruijn(bits: int) -> MarkovChain:
     """
     from scipy.sparse import csr_array
 
-    bits = check.integer("bits", bits, 1, "the matrix has 2**bits rows", 20)
     n = 2**bits
     successors = np.add.outer(2 * np.arange(n), [0, 1]) % n
     parts = np.full(2 * n, 0.5), successors.ravel(), np.arange(0, 2 * n + 1, 2)

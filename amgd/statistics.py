@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -163,7 +163,13 @@ def _runs(samples: ArrayLike, name: str, least: int) -> NDArray[np.float64]:
     return values
 
 
-def mean_band(samples: ArrayLike, level: float = 0.9, *, least: int = 2) -> Band:
+@check.arguments
+def mean_band(
+    samples: ArrayLike,
+    level: Annotated[float, check.real, "0.9 draws a 90% band", "(0, 1)"] = 0.9,
+    *,
+    least: Annotated[int, check.integer, 1, "it counts runs"] = 2,
+) -> Band:
     r"""Mean over runs with its Student-t interval.
 
     Parameters
@@ -191,9 +197,7 @@ def mean_band(samples: ArrayLike, level: float = 0.9, *, least: int = 2) -> Band
     >>> print(f"{band.mean:.1f} [{band.low:.2f}, {band.high:.2f}], n = {band.n}")
     2.0 [0.31, 3.69], n = 3
     """
-    least = check.integer("least", least, 1, "it counts runs")
     values = _runs(samples, "samples", least)
-    level = check.real("level", level, "0.9 draws a 90% band", "(0, 1)")
     n = values.shape[0]
     mean = values.mean(axis=0)
     if n == 1:
@@ -257,8 +261,9 @@ def _curves(k: ArrayLike, samples: ArrayLike) -> tuple[NDArray[np.float64], NDAr
     return x, y
 
 
+@check.arguments
 def area_under_curve(
-    k: ArrayLike, samples: ArrayLike, *, rule: str = "trapezoid"
+    k: ArrayLike, samples: ArrayLike, *, rule: Literal["trapezoid", "right"] = "trapezoid"
 ) -> NDArray[np.float64]:
     r"""Mean height of each curve: the area under it, over the range of k.
 
@@ -294,15 +299,19 @@ def area_under_curve(
     array([3.])
     """
     x, y = _curves(k, samples)
-    check.choice("rule", rule, ("trapezoid", "right"))
     if x.size == 1:
         return y[:, 0]
     heights = (y[:, :-1] + y[:, 1:]) / 2 if rule == "trapezoid" else y[:, 1:]
     return np.asarray(heights @ (np.diff(x) / (x[-1] - x[0])))
 
 
+@check.arguments
 def first_passage(
-    k: ArrayLike, samples: ArrayLike, threshold: float, *, above: bool = True
+    k: ArrayLike,
+    samples: ArrayLike,
+    threshold: Annotated[float, check.real, "it is a height of the curves"],
+    *,
+    above: bool = True,
 ) -> NDArray[np.float64]:
     r"""Return the k of the first row of each curve at the threshold or beyond.
 
@@ -335,8 +344,6 @@ def first_passage(
     array([10., inf])
     """
     x, y = _curves(k, samples)
-    threshold = check.real("threshold", threshold, "it is a height of the curves")
-    above = check.boolean("above", above, "whether the curves should rise to the threshold")
     there = y >= threshold if above else y <= threshold
     return np.where(there.any(axis=1), x[there.argmax(axis=1)], np.inf)
 
@@ -460,7 +467,7 @@ def _sign_flip(
             f"more than {EXACT_RUNS} runs need random sign patterns: got n = {n} and no rng; "
             "pass rng=numpy.random.default_rng(seed)"
         )
-    rng = check.generator(rng)
+    rng = check.generator("rng", rng)
     draws = check.integer("draws", draws, 1, "it counts random sign patterns")
     signs = rng.choice([1.0, -1.0], size=(draws, n))
     signs[0] = 1.0
@@ -471,9 +478,9 @@ def _sign_flip(
 def judge(
     pairs: Mapping[Any, tuple[ArrayLike, ArrayLike]],
     *,
-    better: str,
+    better: Annotated[str, check.choice, ("larger", "smaller")],
     quantity: str,
-    alpha: float = 0.05,
+    alpha: Annotated[float, check.real, "0.05 is usual", "(0, 1)"] = 0.05,
     level: float = 0.9,
     rng: np.random.Generator | None = None,
 ) -> dict[str, Verdict]:
@@ -535,8 +542,6 @@ def judge(
     B: no difference found, p = 1, corrected 1
     C: too few seeds, p = 0.0625, corrected 0.125
     """
-    check.choice("better", better, ("larger", "smaller"))
-    alpha = check.real("alpha", alpha, "0.05 is usual", "(0, 1)")
     if not quantity or not pairs:
         raise ValueError(
             "pairs and quantity must not be empty, as a verdict speaks of them: got quantity "
@@ -644,12 +649,13 @@ def probability_of_improvement(first: ArrayLike, second: ArrayLike) -> float:
     return float(0.5 + 0.5 * np.sign(a[:, None] - b).mean())
 
 
+@check.arguments
 def bootstrap_interval(
     *tasks: ArrayLike,
     statistic: Callable[..., Any] = interquartile_mean,
-    level: float = 0.9,
-    rng: np.random.Generator,
-    draws: int = 9999,
+    level: Annotated[float, check.real, "0.9 draws a 90% interval", "(0, 1)"] = 0.9,
+    rng: check.Generator,
+    draws: Annotated[int, check.count, "it counts resamples"] = 9999,
 ) -> Interval:
     """Percentile bootstrap of a statistic; with several tasks it is stratified.
 
@@ -688,8 +694,6 @@ def bootstrap_interval(
     >>> found.low < found.value < found.high
     True
     """
-    level = check.real("level", level, "0.9 draws a 90% interval", "(0, 1)")
-    draws = check.count("draws", draws, "it counts resamples")
     data = [_runs(task, "tasks", 2) for task in tasks]
     if not data or any(runs.ndim != 1 for runs in data):
         raise ValueError(
@@ -715,7 +719,7 @@ def bootstrap_interval(
         n_resamples=draws,
         confidence_level=level,
         method="percentile",
-        rng=check.generator(rng),
+        rng=rng,
     )
     low, high = map(float, found.confidence_interval)
     return Interval(float(statistic(*data)), low, high, level)

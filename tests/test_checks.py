@@ -15,7 +15,7 @@ from amgd import _checks as check
 REFUSED = [
     (lambda: check.instance("n", "a", list, "c"), "n must be a list: got str; c"),
     (
-        lambda: check.generator(np.random.RandomState(0)),
+        lambda: check.generator("rng", np.random.RandomState(0)),
         "rng must be a Generator: got RandomState; pass np.random.default_rng(seed)",
     ),
     (
@@ -50,7 +50,7 @@ REFUSED = [
     (lambda: check.real("p", math.nan, "c"), "p must lie in (-inf, inf): got nan; c"),
     (lambda: check.positive("p", 0, "c"), "p must lie in (0, inf): got 0.0; c"),
     (
-        lambda: check.discount_factor(1),
+        lambda: check.discount_factor("discount", 1),
         "discount must lie in [0, 1): got 1.0; "
         "with discount 1 the value of a continuing chain is infinite",
     ),

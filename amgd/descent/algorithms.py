@@ -14,7 +14,7 @@ The state :math:`\xi_0` is the initial one; step k uses :math:`\xi_k`, the first
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -95,6 +95,8 @@ class Trajectory:
     x: FloatArray
     x_bar: FloatArray
 
+
+_SAMPLE_L = "it is a Lipschitz constant of every sample gradient"
 
 # Public functions -----------------------------------------------------------------------------
 
@@ -231,18 +233,19 @@ def amgd_convex(
     return _record(_convex(run), run, record)
 
 
+@check.arguments
 def sgd(
     problem: SampledProblem,
     chain: Chain,
     step: Step,
-    n_steps: int,
+    n_steps: check.Steps,
     *,
     x0: ArrayLike,
-    replicates: int = 1,
-    rng: np.random.Generator,
+    replicates: check.Replicates = 1,
+    rng: check.Generator,
     record: ArrayLike | None = None,
     initial: int | ArrayLike | None = None,
-    average: Literal["none", "uniform", "linear"] = "none",
+    average: check.Average = "none",
 ) -> Trajectory:
     r"""Markov SGD, projected when the problem is constrained, with an average if wished.
 
@@ -277,24 +280,24 @@ def sgd(
     >>> run.x.ravel(), run.x_bar.ravel()
     (array([0.5 , 0.25]), array([0.5       , 0.33333333]))
     """
-    check.choice("average", average, ("none", "uniform", "linear"))
     run = _Run("sgd", problem, chain, one_step(step), n_steps, x0, replicates, rng, initial)
     run.require("nonconvex")
     return _record(_sgd(run, average), run, record)
 
 
+@check.arguments
 def random_output(
     problem: SampledProblem,
     chain: Chain,
     steps: StepSizes,
-    n_steps: int,
+    n_steps: check.Steps,
     *,
     x0: ArrayLike,
-    replicates: int = 1,
-    rng: np.random.Generator,
+    replicates: check.Replicates = 1,
+    rng: check.Generator,
     initial: int | ArrayLike | None = None,
     weights: Literal["gamma", "paper", "uniform"] = "gamma",
-    L: float | None = None,
+    L: Annotated[float | None, check.real, _SAMPLE_L, "[0, inf)"] = None,
 ) -> FloatArray:
     r"""Draw the output :math:`y_R` of Algorithm 1, R independent of the samples.
 
@@ -333,12 +336,8 @@ def random_output(
     """
     run = _Run("random_output", problem, chain, steps, n_steps, x0, replicates, rng, initial)
     run.require("nonconvex")
-    check.choice("weights", weights, ("gamma", "paper", "uniform"))
     if weights == "paper":
-        given = problem.L_sample if L is None else L
-        constant = check.real(
-            "L", given, "it is a Lipschitz constant of every sample gradient", "[0, inf)"
-        )
+        constant = problem.L_sample if L is None else L
         check_steps(steps, run.n_steps, conditions=("paper_weights",), L=constant)
     else:
         constant = 0.0
@@ -364,23 +363,25 @@ def random_output(
 State = tuple[int, FloatArray, FloatArray, FloatArray]
 
 
+_STEPS = "use a rule of amgd.descent.steps, such as steps.theorem1(0.1)"
+
+
 class _Run:
     """The checked input of one run, and its samples and step sizes one step at a time."""
 
+    @check.arguments
     def __init__(
         self,
         method: str,
         problem: SampledProblem,
         chain: Chain,
-        steps: StepSizes,
-        n_steps: int,
+        steps: Annotated[StepSizes, check.instance, StepSizes, _STEPS],
+        n_steps: check.Steps,
         x0: ArrayLike,
-        replicates: int,
-        rng: np.random.Generator,
+        replicates: check.Replicates,
+        rng: check.Generator,
         initial: int | ArrayLike | None,
     ) -> None:
-        cure = "use a rule of amgd.descent.steps, such as steps.theorem1(0.1)"
-        check.instance("steps", steps, StepSizes, cure)
         for name, thing, needed, cure in (
             ("problem", problem, "sample_gradient", "pass an object of amgd.descent.problems"),
             ("chain", chain, "sample", "pass a MarkovChain"),
@@ -390,12 +391,9 @@ class _Run:
                     f"{name} must have a method {needed}: got {type(thing).__name__}; {cure}"
                 )
         self.method, self.problem, self.chain, self.steps = method, problem, chain, steps
-        self.n_steps = check.count("n_steps", n_steps, "take at least one step")
-        self.replicates = check.count("replicates", replicates, "run at least one")
-        check.room("replicates and dim", self.replicates, problem.dim, cure="run fewer at a time")
-        self.rng = check.generator(rng)
-        self.initial = initial
-        self.x0 = _start(x0, self.replicates, problem.dim)
+        self.n_steps, self.replicates, self.rng, self.initial = n_steps, replicates, rng, initial
+        check.room("replicates and dim", replicates, problem.dim, cure="run fewer at a time")
+        self.x0 = _start(x0, replicates, problem.dim)
         self.constrained = bool(np.isfinite(problem.diameter))
 
     def require(self, kind: Literal["nonconvex", "convex"]) -> None:

@@ -15,7 +15,7 @@ Its second moments then obey a linear recursion, and the expected error needs no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,11 +37,11 @@ def exact_gap(
     problem: Problem,
     chain: MarkovChain,
     steps: StepSizes,
-    n_steps: int,
+    n_steps: check.Steps,
     *,
     x0: ArrayLike,
     initial: int | ArrayLike | None = None,
-    average: Literal["none", "uniform", "linear"] = "none",
+    average: check.Average = "none",
     record: ArrayLike | None = None,
 ) -> tuple[IntArray, FloatArray]:
     r"""Return :math:`E f(\bar x_k)-f^*` on a quadratic, exactly (equation ``eq-14-moments``).
@@ -91,11 +91,7 @@ def exact_gap(
     >>> gap.round(6).tolist()
     [0.12625, 0.033812]
     """
-    check.instance("chain", chain, MarkovChain, "make one with amgd.markov")
-    check.instance("steps", steps, StepSizes, "use a rule of amgd.descent.steps")
-    check.choice("average", average, ("none", "uniform", "linear"))
-    last = check.count("n_steps", n_steps, "take at least one step")
-    check.room("n_steps", 8, last, cure="take fewer steps")
+    check.room("n_steps", 8, n_steps, cure="take fewer steps")
     if np.isfinite(problem.diameter):
         raise ValueError(
             f"problem must be unconstrained: got diameter {problem.diameter:g}; a projection is "
@@ -130,9 +126,9 @@ def exact_gap(
     x, x_bar, one = (
         np.eye(2 * d + 1)[rows] for rows in (slice(d), slice(d, 2 * d), slice(-1, None))
     )
-    k = np.arange(1, last + 1)
+    k = np.arange(1, n_steps + 1)
     rules = zip(*(f(k).tolist() for f in (steps.alpha, steps.beta, steps.gamma)), strict=True)
-    wanted = recorded(record, last)
+    wanted = recorded(record, n_steps)
     kept, places = np.empty(len(wanted)), {int(w): place for place, w in enumerate(wanted)}
     for step, (alpha, beta, gamma) in enumerate(rules, 1):
         if steps.algorithm == "convex":
@@ -174,14 +170,15 @@ def _dense(chain: MarkovChain) -> FloatArray:
 # One curvature, added noise -----------------------------------------------------------------------
 
 
+@check.arguments
 def exact_average(
     curvatures: ArrayLike,
     beta: ArrayLike,
-    n_steps: int,
+    n_steps: Annotated[int, check.integer, 1, "take at least one step"],
     *,
     theta: ArrayLike = 0.0,
     tail: int = 1,
-    correlation: float = 0.0,
+    correlation: Annotated[float, check.real, "0 is independent noise", "(-1, 1)"] = 0.0,
 ) -> tuple[FloatArray, FloatArray]:
     r"""Split the exact error of a constant step and momentum (equation ``eq-14-split``).
 
@@ -222,9 +219,8 @@ def exact_average(
     >>> start.round(6).tolist(), noise.round(6).tolist()
     ([0.0625, 0.814506], [0.3125, 0.475625])
     """
-    k = check.integer("n_steps", n_steps, 1, "take at least one step")
+    k, q = n_steps, correlation
     tail = check.integer("tail", tail, 1, "average at least one iterate, at most n_steps", k)
-    q = check.real("correlation", correlation, "0 is independent noise", "(-1, 1)")
     given = (("curvatures", curvatures), ("beta", beta), ("theta", theta))
     cure = "give finite numbers of shapes that broadcast"
     arrays = [check.numeric(*pair, cure) for pair in given]
@@ -283,10 +279,10 @@ def _repeat(step: _Step, times: int) -> _Step:
 
 @check.arguments
 def exact_convex(
-    curvatures: ArrayLike,
+    curvatures: Annotated[ArrayLike, check.array, ("m",), "give the curvatures in a list"],
     rules: Sequence[StepSizes],
     *,
-    record: ArrayLike,
+    record: Annotated[ArrayLike, check.integers, 1, "steps count from 1"],
     restarts: Sequence[Sequence[int]] | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     r"""Split the exact error of Algorithm 2 for several rules (equation ``eq-14-split``).
@@ -321,12 +317,10 @@ def exact_convex(
     >>> start.ravel().tolist(), noise.ravel().round(4).tolist()
     ([0.5625, 0.25], [0.0625, 0.1389])
     """
-    a = check.array("curvatures", curvatures, ("m",), "give the curvatures in a list")
-    wanted = check.integers("record", record, 1, "steps count from 1")
+    a, wanted = np.asarray(curvatures), np.asarray(record)
     if wanted.ndim != 1 or wanted.size == 0 or (np.diff(wanted) <= 0).any():
         raise ValueError(f"record must be increasing numbers of steps: got {wanted}; sort them")
     for rule in rules:
-        check.instance("rules", rule, StepSizes, "use rules such as steps.theorem2(1.0, 0.1)")
         if rule.algorithm != "convex":
             raise ValueError(
                 f"rules must be made for Algorithm 2: got '{rule.name}'; use theorem2 or theorem3"
@@ -463,16 +457,18 @@ def lower_accelerated(k: ArrayLike, *, mu: float, L: float, r0: float, sigma: fl
     return _number(np.maximum(noise.max(axis=-1), start))
 
 
+@check.arguments
 def _lower(
-    k: ArrayLike, mu: float, L: float, r0: float, sigma: float
+    k: Annotated[ArrayLike, check.integers, 1, "count gradients from 1"],
+    mu: Annotated[float, check.positive, "a modulus"],
+    L: Annotated[float, check.positive, "a curvature"],
+    r0: Annotated[float, check.positive, "it is the distance of the start"],
+    sigma: Annotated[float, check.real, "0 is for no noise", "[0, inf)"],
 ) -> tuple[FloatArray, FloatArray]:
     """k with a last axis, and curvatures on it: a grid, and where the parts are largest."""
-    n = check.integers("k", k, 1, "count gradients from 1").astype(np.float64)[..., None]
-    low, high = check.positive("mu", mu, "a modulus"), check.positive("L", L, "a curvature")
+    n, low, high = np.asarray(k, np.float64)[..., None], mu, L
     if low > high:
         raise ValueError(f"mu must not exceed L: got mu={mu}, L={L}; perhaps the two are swapped")
-    check.positive("r0", r0, "it is the distance of the start")
-    check.real("sigma", sigma, "0 is for no noise", "[0, inf)")
     grid = np.broadcast_to(np.geomspace(low, high, 65), (*n.shape[:-1], 65))
     special = [high / (2 * n + 1), sigma / (r0 * np.sqrt(n))]
     return n, np.concatenate([grid, *(np.clip(s, low, high) for s in special)], axis=-1)

@@ -30,6 +30,7 @@ each mathematical family (:class:`Quadratic`, :class:`Linear`, :class:`Huber`, :
 """
 
 from abc import ABC, abstractmethod
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -154,8 +155,11 @@ class Ball(Domain):
     array([1.2, 1.6])
     """
 
-    def __init__(self, radius: float) -> None:
-        self.radius = check.positive("radius", radius, "for all of R^d pass WholeSpace()")
+    @check.arguments
+    def __init__(
+        self, radius: Annotated[float, check.positive, "for all of R^d pass WholeSpace()"]
+    ) -> None:
+        self.radius = radius
 
     def project(self, x: FloatArray) -> FloatArray:
         """Scale the points outside the ball back to its surface."""
@@ -591,22 +595,19 @@ class Huber(Problem):
     """
 
     @check.in_range
+    @check.arguments
     def __init__(
         self,
-        centres: ArrayLike,
-        curvature: float,
-        clip: float,
+        centres: Annotated[ArrayLike, check.array, ("n", "d"), "give one centre for each state"],
+        curvature: Annotated[float, check.positive, "it is the L of the formula"],
+        clip: Annotated[float, check.positive, "it is the M of the formula"],
         *,
         stationary: ArrayLike | None = None,
         domain: Domain | None = None,
     ) -> None:
-        self._centres = check.array(
-            "centres", centres, ("n", "d"), "give one centre for each state"
-        )
+        self._centres, self._curvature, self._clip = np.asarray(centres), curvature, clip
         n_states, dim = self._centres.shape
         super().__init__(n_states, dim, stationary, domain)
-        self._curvature = check.positive("curvature", curvature, "it is the L of the formula")
-        self._clip = check.positive("clip", clip, "it is the M of the formula")
         knee = self._clip / self._curvature
         mean = self.stationary @ self._centres
         far = float(np.linalg.norm(self._centres - mean, axis=1).max())
@@ -941,18 +942,19 @@ def _times(a: FloatArray, b: float) -> FloatArray:
     return np.where(a == 0, 0.0, a * b if np.isfinite(b) else np.inf)
 
 
-_CURVATURE = "it is the curvature of the quadratic part"
-_CLIP = "it is the length at which gradients are clipped"
+Curvature = Annotated[float, check.positive, "it is the curvature of the quadratic part"]
+Clip = Annotated[float, check.positive, "it is the length at which gradients are clipped"]
 
 # Makers ---------------------------------------------------------------------------------------
 
 
 @check.in_range
+@check.arguments
 def cosines(
-    phases: ArrayLike,
+    phases: Annotated[ArrayLike, check.array, ("n", "d"), "give the phases of one state a row"],
     *,
-    amplitude: float = 1.0,
-    frequency: float = 1.0,
+    amplitude: Annotated[float, check.positive, "shift the phases by pi instead"] = 1.0,
+    frequency: Annotated[float, check.positive, "it is the same for all axes"] = 1.0,
     stationary: ArrayLike | None = None,
 ) -> Cosines:
     r"""Cosines with a phase for each state: :math:`F=A\sum_j\cos(\omega x_j+\varphi_{\xi j})`.
@@ -972,17 +974,17 @@ def cosines(
     >>> cosines([[0.0], [1.0]], amplitude=2.0).M
     2.0
     """
-    angles = check.array("phases", phases, ("n", "d"), "give the phases of one state a row")
-    size = check.positive("amplitude", amplitude, "shift the phases by pi instead")
-    omega = np.full(
-        angles.shape[1], check.positive("frequency", frequency, "it is the same for all axes")
-    )
-    return Cosines(size * np.cos(angles), -size * np.sin(angles), omega, stationary=stationary)
+    cosine, sine = amplitude * np.cos(phases), -amplitude * np.sin(phases)
+    return Cosines(cosine, sine, np.full(cosine.shape[1], frequency), stationary=stationary)
 
 
 @check.in_range
+@check.arguments
 def sine_counterexample(
-    slopes: ArrayLike, *, frequency: float = 1e-6, stationary: ArrayLike | None = None
+    slopes: Annotated[ArrayLike, check.array, ("n",), "give one slope for each state"],
+    *,
+    frequency: Annotated[float, check.positive, "the limit 0 is the class Linear"] = 1e-6,
+    stationary: ArrayLike | None = None,
 ) -> Cosines:
     r"""The functions :math:`g_\xi\sin(\omega x)/\omega` that refute the printed Lemma 1.
 
@@ -1003,13 +1005,13 @@ def sine_counterexample(
     >>> problem.M, problem.gradient([0.0])
     (4.0, array([2.]))
     """
-    omega = check.positive("frequency", frequency, "the limit 0 is the class Linear")
-    g = check.array("slopes", slopes, ("n",), "give one slope for each state")[:, None] / omega
-    return Cosines(np.zeros_like(g), g, [omega], stationary=stationary)
+    g = np.asarray(slopes)[:, None] / frequency
+    return Cosines(np.zeros_like(g), g, [frequency], stationary=stationary)
 
 
 @check.in_range
-def huber_pair(L: float, M: float) -> Huber:
+@check.arguments
+def huber_pair(L: Curvature, M: Clip) -> Huber:
     """Two Huber functions about -h and h, h = M / (2 L): the one-dimensional Theorem 1 example.
 
     Examples
@@ -1017,13 +1019,19 @@ def huber_pair(L: float, M: float) -> Huber:
     >>> huber_pair(L=2.0, M=1.0).minimiser
     array([0.])
     """
-    curvature = check.positive("L", L, _CURVATURE)
-    h = check.positive("M", M, _CLIP) / (2.0 * curvature)
-    return Huber([[-h], [h]], curvature, M)
+    h = M / (2.0 * L)
+    return Huber([[-h], [h]], L, M)
 
 
 @check.in_range
-def huber_cross(dim: int, L: float, M: float, *, ratio: float = 0.95) -> Huber:
+@check.arguments
+def huber_cross(
+    dim: Annotated[int, check.count, "it is the dimension of x"],
+    L: Curvature,
+    M: Clip,
+    *,
+    ratio: Annotated[float, check.real, "a larger one takes the minimiser away", "(0, 1]"] = 0.95,
+) -> Huber:
     """Huber functions about -h e_j and h e_j, L h = ratio * M: 2 dim states in dimension dim.
 
     States 2j and 2j + 1 are the centres -h e_j and h e_j. The ratio lies in (0, 1].
@@ -1033,17 +1041,16 @@ def huber_cross(dim: int, L: float, M: float, *, ratio: float = 0.95) -> Huber:
     >>> huber_cross(3, L=1.0, M=1.0).n_states
     6
     """
-    d = check.count("dim", dim, "it is the dimension of x")
-    check.room("dim", 2 * d, d, cure="take a smaller dimension")
-    curvature = check.positive("L", L, _CURVATURE)
-    part = check.real("ratio", ratio, "a larger one takes the minimiser away", "(0, 1]")
-    h = part * check.positive("M", M, _CLIP) / curvature
-    centres = h * np.eye(d)
-    return Huber(np.stack([-centres, centres], axis=1).reshape(2 * d, d), curvature, M)
+    check.room("dim", 2 * dim, dim, cure="take a smaller dimension")
+    centres = ratio * M / L * np.eye(dim)
+    return Huber(np.stack([-centres, centres], axis=1).reshape(2 * dim, dim), L, M)
 
 
 @check.in_range
-def huber_simplex(n: int, L: float, M: float) -> Huber:
+@check.arguments
+def huber_simplex(
+    n: Annotated[int, check.count, "a simplex has at least two vertices", 2], L: Curvature, M: Clip
+) -> Huber:
     """Huber functions about the n vertices of a regular simplex of edge M / L about the origin.
 
     The dimension is n - 1, n at least 2.
@@ -1055,20 +1062,22 @@ def huber_simplex(n: int, L: float, M: float) -> Huber:
     >>> problem.dim, bool(np.abs(problem.minimiser).max() < 1e-15)
     (2, True)
     """
-    n = check.count("n", n, "a simplex has at least two vertices", 2)
     check.room("n", n, n, cure="take fewer vertices")
-    curvature = check.positive("L", L, _CURVATURE)
-    edge = check.positive("M", M, _CLIP) / curvature
     # Helmert's rows are an orthonormal basis of the space orthogonal to (1, ..., 1);
     # the n unit vectors, at mutual distance sqrt(2), are mapped there without distortion.
     rows = np.tril(np.ones((n - 1, n)), k=0)
     rows[np.arange(n - 1), np.arange(1, n)] = -np.arange(1.0, n)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    return Huber(edge / np.sqrt(2.0) * rows.T, curvature, M)
+    return Huber(M / L / np.sqrt(2.0) * rows.T, L, M)
 
 
 @check.in_range
-def clipped_linear(slope: float, L: float, D: float) -> Huber:
+@check.arguments
+def clipped_linear(
+    slope: Annotated[float, check.positive, "it is the largest derivative"],
+    L: float,
+    D: Annotated[float, check.positive, "it is half the length of the interval"],
+) -> Huber:
     """The function on [-D, D] with f'(x) = min(slope, L (x + D)), without noise.
 
     It is the Huber function about -D, with f* = 0 at -D.
@@ -1081,6 +1090,4 @@ def clipped_linear(slope: float, L: float, D: float) -> Huber:
     array([[1.],
            [4.]])
     """
-    half = check.positive("D", D, "it is half the length of the interval")
-    slope = check.positive("slope", slope, "it is the largest derivative")
-    return Huber([[-half]], L, slope, domain=Box(-half, half))
+    return Huber([[-D]], L, slope, domain=Box(-D, D))

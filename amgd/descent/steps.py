@@ -25,7 +25,7 @@ rule                  gamma                                             algorith
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, overload
+from typing import Annotated, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,7 +55,9 @@ Rule = Callable[[Any], Any]
 ALGORITHMS = ("nonconvex", "convex")
 _BLOCK = 65536  # indices checked at a time: memory does not grow with n_steps
 _LIPSCHITZ = "it is a Lipschitz constant of the gradient, such as problem.L"
-_MODULUS = "it is the modulus of strong convexity, such as problem.mu"
+Modulus = Annotated[
+    float, check.positive, "it is the modulus of strong convexity, such as problem.mu"
+]
 _ROUNDING = 1e-12  # relative slack of every inequality between two computed step sizes
 
 
@@ -302,13 +304,14 @@ def check_block(
         )
 
 
+@check.arguments
 def check_steps(
     steps: StepSizes,
-    n_steps: int,
+    n_steps: Annotated[int, check.count, "check at least one step"],
     *,
     algorithm: Literal["nonconvex", "convex"] | None = None,
     conditions: tuple[str, ...] | None = None,
-    L: float | None = None,
+    L: Annotated[float | None, check.real, _LIPSCHITZ, "[0, inf)"] = None,
 ) -> None:
     r"""Check the step sizes for k = 1, ..., n_steps, in constant memory.
 
@@ -349,19 +352,13 @@ def check_steps(
     alpha_k) (1/gamma_{k-1} + mu) at k = 2 (the first such k): the left side is 3.4641, the right
     side 1.41421, off by 2.05
     """
-    check.instance("steps", steps, StepSizes, "use a rule such as theorem1(0.1)")
-    last = check.count("n_steps", n_steps, "check at least one step")
-    if conditions is not None:
-        check.instance("conditions", conditions, tuple, 'pass names such as ("C1",)')
     wanted = steps.conditions if conditions is None else tuple(conditions)
     for name in wanted:
         check.choice("conditions", name, tuple(_CONDITIONS))
     kind = steps.algorithm if algorithm is None else algorithm
-    check.choice("algorithm", kind, ALGORITHMS)
-    constant = None if L is None else check.real("L", L, _LIPSCHITZ, "[0, inf)")
-    for start in range(1, last + 1, _BLOCK):
-        k = np.arange(start, min(start + _BLOCK, last + 1))
-        check_block(steps, k, kind, wanted, constant)
+    for start in range(1, n_steps + 1, _BLOCK):
+        k = np.arange(start, min(start + _BLOCK, n_steps + 1))
+        check_block(steps, k, kind, wanted, L)
 
 
 # Rules of Algorithm 1 -------------------------------------------------------------------------
@@ -453,7 +450,11 @@ def theorem1(beta: float, gamma: Literal["largest", "smallest"] | Rule = "larges
     return StepSizes("theorem1", _alpha, _step(step), rule, conditions=("theorem1",))
 
 
-def nesterov(beta: float | Rule, momentum: float | None = None) -> StepSizes:
+@check.arguments
+def nesterov(
+    beta: float | Rule,
+    momentum: Annotated[float | None, check.real, "0.9 is usual", "[0, 1)"] = None,
+) -> StepSizes:
     r"""Nesterov's method written as Algorithm 1: :math:`\gamma_k=\beta_k/\alpha_k`.
 
     Parameters
@@ -476,9 +477,9 @@ def nesterov(beta: float | Rule, momentum: float | None = None) -> StepSizes:
     step = _step(beta)
     if momentum is None:
         return StepSizes("nesterov", _alpha, step, lambda k: 0.5 * (k + 1) * step(k))
-    m = check.real("momentum", momentum, "0.9 is usual", "[0, 1)")
+    rest = 1.0 - momentum
     return StepSizes(
-        "nesterov", lambda k: np.where(k == 1, 1.0, 1.0 - m), step, lambda k: step(k) / (1.0 - m)
+        "nesterov", lambda k: np.where(k == 1, 1.0, rest), step, lambda k: step(k) / rest
     )
 
 
@@ -569,6 +570,7 @@ def from_name(name: str, beta: float | Rule = 1.0, momentum: float | None = None
     return nesterov(beta, momentum)
 
 
+@check.arguments
 def matched(steps: StepSizes) -> StepSizes:
     r"""Return SGD's steps that move as far as Algorithm 1 does along a constant gradient.
 
@@ -604,7 +606,6 @@ def matched(steps: StepSizes) -> StepSizes:
     >>> matched(ghadimi_lan(12.0)).beta([1, 2, 3])
     array([ 8., 11., 14.])
     """
-    check.instance("steps", steps, StepSizes, "make them with sgd, theorem1 or another rule")
     if steps.algorithm != "nonconvex":
         raise ValueError(
             f"steps must be those of Algorithm 1: got {steps.name!r} of Algorithm 2; "
@@ -636,7 +637,8 @@ def _convex_rule(name: str, gamma: Rule, mu: float, conditions: tuple[str, ...])
     return StepSizes(name, _alpha, weight, gamma, mu, "convex", conditions)
 
 
-def theorem2_printed(L: float) -> StepSizes:
+@check.arguments
+def theorem2_printed(L: Annotated[float, check.positive, _LIPSCHITZ]) -> StepSizes:
     r"""Steps of the paper's Theorem 2: :math:`\gamma_k=1/(2L\sqrt{k+1})`.
 
     They break condition C2 at every k >= 2 and lose the acceleration (Proposition B).
@@ -651,13 +653,14 @@ def theorem2_printed(L: float) -> StepSizes:
     >>> theorem2_printed(L=0.5).gamma(3)
     0.5
     """
-    lipschitz = check.positive("L", L, _LIPSCHITZ)
-    return _convex_rule(
-        "theorem2_printed", lambda k: 0.5 / (lipschitz * np.sqrt(k + 1.0)), 0.0, ("C1",)
-    )
+    return _convex_rule("theorem2_printed", lambda k: 0.5 / (L * np.sqrt(k + 1.0)), 0.0, ("C1",))
 
 
-def theorem2(L: float, c: float) -> StepSizes:
+@check.arguments
+def theorem2(
+    L: Annotated[float, check.real, _LIPSCHITZ, "[0, inf)"],
+    c: Annotated[float, check.real, "0 is for problems without noise", "[0, inf)"],
+) -> StepSizes:
     r"""Steps of the corrected Theorem 2: :math:`\gamma_k=k/(4L+ck^{3/2})`.
 
     Parameters
@@ -673,20 +676,21 @@ def theorem2(L: float, c: float) -> StepSizes:
     >>> theorem2(L=1.0, c=0.0).gamma([4, 8])
     array([1., 2.])
     """
-    lipschitz = check.real("L", L, _LIPSCHITZ, "[0, inf)")
-    noise = check.real("c", c, "0 is for problems without noise", "[0, inf)")
-    if lipschitz == 0 and noise == 0:
+    if L == 0 and c == 0:
         raise ValueError("L and c must not both be 0: the step would be infinite; pass c > 0")
     return _convex_rule(
         "theorem2",
-        lambda k: k / (4.0 * lipschitz + noise * k**1.5),
+        lambda k: k / (4.0 * L + c * k**1.5),
         0.0,
-        ("C1", "C2") if noise == 0 else ("C1",),
+        ("C1", "C2") if c == 0 else ("C1",),
     )
 
 
+@check.arguments
 def theorem3_printed(
-    mu: float, denominator: Literal["k", "k+1"] = "k", delta: float = 1.0
+    mu: Modulus,
+    denominator: Literal["k", "k+1"] = "k",
+    delta: Annotated[float, check.positive, "it scales the step"] = 1.0,
 ) -> StepSizes:
     r"""Steps of the paper's Theorem 3: :math:`\gamma_k=2\delta/(\mu k)` or over :math:`\mu(k+1)`.
 
@@ -707,18 +711,12 @@ def theorem3_printed(
     >>> theorem3_printed(mu=0.5).gamma(2), theorem3_printed(mu=0.5, denominator="k+1").gamma(1)
     (2.0, 2.0)
     """
-    modulus, scale = (
-        check.positive("mu", mu, _MODULUS),
-        check.positive("delta", delta, "it scales the step"),
-    )
-    check.choice("denominator", denominator, ("k", "k+1"))
     shift = 0.0 if denominator == "k" else 1.0
-    return _convex_rule(
-        "theorem3_printed", lambda k: 2.0 * scale / (modulus * (k + shift)), modulus, ()
-    )
+    return _convex_rule("theorem3_printed", lambda k: 2.0 * delta / (mu * (k + shift)), mu, ())
 
 
-def theorem3(mu: float, L: float) -> StepSizes:
+@check.arguments
+def theorem3(mu: Modulus, L: Annotated[float, check.positive, _LIPSCHITZ]) -> StepSizes:
     r"""Steps of the corrected Theorem 3: :math:`1/\gamma_k=\mu(k-1)/2+4L/k`.
 
     Parameters
@@ -731,12 +729,11 @@ def theorem3(mu: float, L: float) -> StepSizes:
     >>> theorem3(mu=1.0, L=1.0).gamma([1, 2])
     array([0.25, 0.4 ])
     """
-    modulus, lipschitz = check.positive("mu", mu, _MODULUS), check.positive("L", L, _LIPSCHITZ)
-    if modulus > lipschitz * (1 + _ROUNDING):
+    if mu > L * (1 + _ROUNDING):
         raise ValueError(f"mu must not exceed L: got mu={mu}, L={L}; perhaps the two are swapped")
     return _convex_rule(
         "theorem3",
-        lambda k: 1.0 / (0.5 * modulus * (k - 1.0) + 4.0 * lipschitz / k),
-        modulus,
+        lambda k: 1.0 / (0.5 * mu * (k - 1.0) + 4.0 * L / k),
+        mu,
         ("C1", "C2", "mu"),
     )

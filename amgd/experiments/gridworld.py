@@ -199,7 +199,7 @@ class GridWorldSpec(Experiment):
         for name, names in options.items():
             check.choice(name, getattr(self, name), names)
         update_and_count(self.update, self.count)
-        put("discount", check.discount_factor(self.discount))
+        put("discount", check.discount_factor("discount", self.discount))
         if isinstance(self.mu, str):
             check.choice("mu", self.mu, LAWS)
         else:

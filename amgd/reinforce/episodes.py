@@ -433,7 +433,7 @@ def _checked_horizon(horizon: int | None, simulator: Simulator) -> int:
 
 def _checked_generators(rng: Generators, policy: Policy) -> list[np.random.Generator]:
     if policy.replicates is None:
-        return [check.generator(rng)]
+        return [check.generator("rng", rng)]
     generators = list(rng) if isinstance(rng, Sequence) else []
     if len(generators) != policy.replicates:
         got = f"{len(generators)} of them" if generators else type(rng).__name__
@@ -441,7 +441,7 @@ def _checked_generators(rng: Generators, policy: Policy) -> list[np.random.Gener
             f"rng must hold one Generator for each of the {policy.replicates} replicates: got "
             f"{got}; rng.spawn({policy.replicates}) makes them"
         )
-    return [check.generator(generator) for generator in generators]
+    return [check.generator("rng", generator) for generator in generators]
 
 
 class _Noise:

@@ -134,8 +134,8 @@ def _generators(rng: Generators) -> tuple[list[np.random.Generator], int | None]
     if isinstance(rng, list | tuple):
         if not rng:
             raise ValueError("rng must hold at least one Generator: got an empty sequence")
-        return [check.generator(one) for one in rng], len(rng)
-    return [check.generator(rng)], None
+        return [check.generator("rng", one) for one in rng], len(rng)
+    return [check.generator("rng", rng)], None
 
 
 def _glorot(shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
@@ -359,7 +359,7 @@ class Policy(nn.Module, ABC):
         array([0, 1, 1, 0, 1])
         """
         given = self._array(observations)
-        return self.act(given, self.noise(given.shape[:-1], rng=check.generator(rng)))
+        return self.act(given, self.noise(given.shape[:-1], rng=check.generator("rng", rng)))
 
     def extra_repr(self) -> str:
         """Show the sizes in `repr`."""

@@ -319,7 +319,7 @@ class _Classic(Simulator):
     def initial(self, n: int, *, rng: np.random.Generator) -> FloatArray:
         """Draw n states uniform on (-spread, spread)^4."""
         n = _check_number(n)
-        return check.generator(rng).uniform(-self.spread, self.spread, size=(n, 4))
+        return check.generator("rng", rng).uniform(-self.spread, self.spread, size=(n, 4))
 
     def _check_rows(self, rows: NDArray[Any]) -> None:
         check.array("initial", rows, ("n", 4), f"a state of {self.name} is four numbers")
@@ -625,7 +625,7 @@ class Robot(Simulator):
 
     def initial(self, n: int, *, rng: np.random.Generator) -> FloatArray:
         """Draw n rows (qpos, qvel): the rest position with noise."""
-        n, rng, task, model = _check_number(n), check.generator(rng), self._task, self._model
+        n, rng, task, model = _check_number(n), check.generator("rng", rng), self._task, self._model
         positions = model.qpos0 + rng.uniform(-task.spread, task.spread, size=(n, model.nq))
         if task.normal_velocity:
             velocities = task.spread * rng.standard_normal((n, model.nv))
@@ -826,7 +826,7 @@ class GymnasiumSimulator(Simulator):
 
     def initial(self, n: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw n seeds, one for each episode."""
-        return check.generator(rng).integers(2**31, size=_check_number(n))
+        return check.generator("rng", rng).integers(2**31, size=_check_number(n))
 
     def _check_rows(self, rows: NDArray[Any]) -> None:
         check.integers("initial", rows, 0, "a row is the seed of an episode")

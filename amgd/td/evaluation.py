@@ -22,6 +22,7 @@ al. (2009), :math:`\|b - A\theta\|^2 = E[\delta\phi]^\top E[\delta\phi]`, which 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
@@ -111,7 +112,7 @@ class TDProblem:
         cure = "give one row of features per state"
         self.features = check.array("features", features, (n, "d"), cure)
         self.dim = self.features.shape[1]
-        self.discount = check.discount_factor(discount)
+        self.discount = check.discount_factor("discount", discount)
         self.length = length if length is None else self.check_length(length)
         self.start = check.integer("start", start, 0, "states are counted from 0", n - 1)
         self.is_terminal = _mask(terminal, n)
@@ -246,12 +247,13 @@ class TDProblem:
 
     # Transitions --------------------------------------------------------------------------------
 
+    @check.arguments
     def sample_episodes(
         self,
-        episodes: int,
+        episodes: Annotated[int, check.count, "draw at least one episode"],
         *,
-        rng: np.random.Generator,
-        replicates: int = 1,
+        rng: check.Generator,
+        replicates: check.Replicates = 1,
         length: int | None = None,
     ) -> IntArray:
         """Draw episodes from `start`, cut after `length` steps (default: the problem's).
@@ -268,8 +270,6 @@ class TDProblem:
         >>> problem.sample_episodes(1, rng=np.random.default_rng(0))
         array([[[0, 1, 0, 1]]])
         """
-        episodes = check.count("episodes", episodes, "draw at least one episode")
-        replicates = check.count("replicates", replicates, "run at least one replicate")
         length = self.check_length(length)
         sizes = (length + 1, episodes, replicates)
         check.room("length, episodes and replicates", *sizes, cure="draw fewer at a time")
@@ -413,7 +413,10 @@ class TDProblem:
         """
         return self.chain.mixing_sum + 1.0 - float(self.chain.stationary.min())
 
-    def as_problem(self, radius: float) -> TDDescent:
+    @check.arguments
+    def as_problem(
+        self, radius: Annotated[float, check.positive, "it is the radius of a ball"]
+    ) -> TDDescent:
         """Return TD(0) on a ball as a problem of Theorems 2' and 3', over `pair_chain`.
 
         Parameters
@@ -434,7 +437,7 @@ class TDProblem:
         >>> descent.n_states, descent.diameter, bool(descent.ell > descent.L)
         (4, 4.0, True)
         """
-        return TDDescent(self, check.positive("radius", radius, "it is the radius of a ball"))
+        return TDDescent(self, radius)
 
     # Arguments ----------------------------------------------------------------------------------
 
@@ -564,7 +567,12 @@ class TDDescent(Problem):
         return np.asarray(error[..., None] * self._phi[xi])
 
 
-def product_basis_spectrum(n: int, order: int, discount: float) -> FloatArray:
+@check.arguments
+def product_basis_spectrum(
+    n: Annotated[int, check.integer, 2, "a grid needs a start and a goal"],
+    order: int,
+    discount: check.Discount,
+) -> FloatArray:
     r"""Return the diagonal of A for the product basis on the grid whose goal is ordinary.
 
     At the cells' mid-points the vectors :math:`\cos(\pi ix)\cos(\pi jy)`, :math:`i, j < n`, are the
@@ -590,10 +598,8 @@ def product_basis_spectrum(n: int, order: int, discount: float) -> FloatArray:
     array([[0.1     , 0.061012],
            [0.061012, 0.036012]])
     """
-    n = check.integer("n", n, 2, "a grid needs a start and a goal")
     cure = "higher frequencies repeat lower ones on the n cells"
     order = check.integer("order", order, 0, cure, n - 1)
-    discount = check.discount_factor(discount)
     frequency = np.arange(order + 1)
     cosine = np.cos(np.pi * frequency / n)
     norm = np.where(frequency > 0, 0.5, 1.0)

@@ -10,6 +10,8 @@ matrix :math:`A` of TD(0) is diagonal there (`amgd.td.evaluation.product_basis_s
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 import numpy as np
 
 from amgd import _checks as check
@@ -18,12 +20,13 @@ from amgd._checks import FloatArray
 __all__ = ["fourier_features"]
 
 
+@check.arguments
 def fourier_features(
-    n: int,
-    kind: str = "three",
-    order: int = 3,
+    n: Annotated[int, check.count, "a grid needs a start and a goal", 2],
+    kind: Literal["three", "order"] = "three",
+    order: Annotated[int, check.count, "order is the largest frequency", 0] = 3,
     product: bool = False,
-    coordinates: str = "midpoint",
+    coordinates: Literal["midpoint", "unit"] = "midpoint",
 ) -> FloatArray:
     r"""Return the Fourier features of the n x n cells of a grid.
 
@@ -70,12 +73,7 @@ def fourier_features(
     >>> fourier_features(10, "order", order=3).shape
     (100, 16)
     """
-    n = check.count("n", n, "a grid needs a start and a goal", 2)
-    kind = check.choice("kind", kind, ("three", "order"))
-    order = check.count("order", order, "order is the largest frequency", 0)
     check.room("n and order", n, n, (order + 1) ** 2, cure="take a smaller grid or order")
-    coordinates = check.choice("coordinates", coordinates, ("midpoint", "unit"))
-    product = check.boolean("product", product, "True multiplies the cosines of x and y")
     cell = np.arange(n)
     grid = (cell + 0.5) / n if coordinates == "midpoint" else cell / (n - 1)
     y, x = (axis.ravel() for axis in np.meshgrid(grid, grid, indexing="ij"))

@@ -197,7 +197,8 @@ class GridWorld:
         """
         return self.chain.is_reversible
 
-    def value(self, discount: float) -> FloatArray:
+    @check.arguments
+    def value(self, discount: check.Discount) -> FloatArray:
         r"""Return the value function V, the solution of ``V = r + discount * P V``.
 
         Where the goal absorbs, V is 0 there: the episode is over. Where it resets, the next
@@ -211,7 +212,6 @@ class GridWorld:
         -------
         ndarray, shape (n_states,)
         """
-        discount = check.discount_factor(discount)
         system = sp.eye_array(self.n_states) - discount * self.transition_sparse
         solution: FloatArray = splu(sp.csc_array(system)).solve(np.array(self.reward))
         if self.goal == "absorbing":

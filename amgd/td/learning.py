@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
@@ -73,7 +74,8 @@ class TDRun:
     x: FloatArray
 
 
-def decaying(scale: float) -> Schedule:
+@check.arguments
+def decaying(scale: Annotated[float, check.positive, "it is the first step"]) -> Schedule:
     """Return the step scale / k.
 
     Examples
@@ -81,7 +83,6 @@ def decaying(scale: float) -> Schedule:
     >>> decaying(0.3)([1, 2])
     array([0.3 , 0.15])
     """
-    scale = check.positive("scale", scale, "it is the first step")
     return Schedule("step", lambda k: scale / k)
 
 
@@ -234,9 +235,10 @@ class ExpectedRun:
     theta: FloatArray
 
 
+@check.arguments
 def expected_run(
     problem: TDProblem,
-    episodes: int,
+    episodes: Annotated[int, check.count, "learn from at least one episode"],
     step: Step,
     *,
     theta0: ArrayLike | None = None,
@@ -287,8 +289,6 @@ def expected_run(
     >>> run.neu, run.theta[:, 0]  # theta = 0, then 0 or 1, then 0, 1/2, 1 or 3/2
     (array([1.    , 0.5   , 0.375]), array([0.  , 0.5 , 0.75]))
     """
-    check.instance("problem", problem, TDProblem, "make one with TDProblem.from_gridworld")
-    episodes = check.count("episodes", episodes, "learn from at least one episode")
     if isinstance(step, StepSizes) and step.algorithm == "convex":
         method, sequences = "td0_accelerated", _Sequences(step.eta, step)
     else:
@@ -329,10 +329,13 @@ def expected_run(
 
 
 # The run ------------------------------------------------------------------------------------------
-def update_and_count(update: str, count: str) -> tuple[str, str]:
+Update = Annotated[str, check.choice, ("transition", "episode")]
+Counted = Annotated[str, check.choice, ("episode", "transition")]
+
+
+@check.arguments
+def update_and_count(update: Update, count: Counted) -> tuple[str, str]:
     """Return the two options if they are known and fit each other."""
-    check.choice("update", update, ("transition", "episode"))
-    check.choice("count", count, ("episode", "transition"))
     if update == "episode" and count == "transition":
         raise ValueError(
             'count="transition" does not fit update="episode": one step is taken per episode '
@@ -344,29 +347,26 @@ def update_and_count(update: str, count: str) -> tuple[str, str]:
 class _Options:
     """The options that both methods share, checked."""
 
+    @check.arguments
     def __init__(
         self,
         update: str,
         count: str,
-        radius: float | None,
+        radius: Annotated[float | None, check.positive, "it is the radius of a ball about 0"],
         record: ArrayLike | None,
         compose: bool | None,
-        limit: float,
+        limit: Annotated[float, check.positive, "it is the largest entry of an iterate"],
     ) -> None:
         self.update, self.count = update_and_count(update, count)
-        self.ball = None
-        if radius is not None:
-            self.ball = Ball(check.positive("radius", radius, "it is the radius of a ball about 0"))
+        self.ball = None if radius is None else Ball(radius)
         self.record = record
-        if compose is not None:
-            compose = check.boolean("compose", compose, "or None, which lets the method choose")
         if compose and (self.ball is not None or self.update == "episode"):
             raise ValueError(
                 "compose=True fits neither a projection, which is not affine, nor one update per "
                 'episode (expected radius=None, update="transition"); drop one of them'
             )
         self.compose = compose
-        self.limit = check.positive("limit", limit, "it is the largest entry of an iterate")
+        self.limit = limit
 
 
 def _run(

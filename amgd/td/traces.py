@@ -15,7 +15,7 @@ law.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,7 +38,8 @@ __all__ = [
     "trace_system",
 ]
 
-_TRACE = "0 is TD(0); 1 is Monte Carlo"
+Eigenvalue = Annotated[float, check.real, "an eigenvalue of a reversible chain", "[-1, 1]"]
+Trace = Annotated[float, check.real, "0 is TD(0); 1 is Monte Carlo", "[0, 1]"]
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,10 @@ class TraceRun:
     x: FloatArray
 
 
-def kappa_trace(trace: float, *, discount: float, low: float = 0.0, high: float = 1.0) -> float:
+@check.arguments
+def kappa_trace(
+    trace: Trace, *, discount: check.Discount, low: Eigenvalue = 0.0, high: Eigenvalue = 1.0
+) -> float:
     r"""Return the condition number of TD(lambda) (Proposition ``prop-14-trace``).
 
     For a reversible chain and eigenfeatures whose eigenvalues have the extremes `low` and `high`,
@@ -87,10 +91,7 @@ def kappa_trace(trace: float, *, discount: float, low: float = 0.0, high: float 
     >>> [round(kappa_trace(trace, discount=0.99), 1) for trace in (0.0, 0.9, 0.99, 1.0)]
     [100.0, 10.9, 2.0, 1.0]
     """
-    trace = check.real("trace", trace, _TRACE, "[0, 1]")
-    gamma = check.discount_factor(discount)
-    a = check.real("low", low, "an eigenvalue of a reversible chain", "[-1, 1]")
-    b = check.real("high", high, "an eigenvalue of a reversible chain", "[-1, 1]")
+    gamma, a, b = discount, low, high
     if a > b:
         raise ValueError(f"low must not exceed high: got low={a}, high={b}; swap them")
     r = gamma * trace
@@ -98,7 +99,7 @@ def kappa_trace(trace: float, *, discount: float, low: float = 0.0, high: float 
 
 
 @check.arguments
-def trace_system(problem: TDProblem, trace: float) -> tuple[FloatArray, FloatArray]:
+def trace_system(problem: TDProblem, trace: Trace) -> tuple[FloatArray, FloatArray]:
     """Return the mean field of TD(lambda), exactly (Proposition ``prop-14-trace``).
 
     Parameters
@@ -125,7 +126,7 @@ def trace_system(problem: TDProblem, trace: float) -> tuple[FloatArray, FloatArr
     (array([[0.5, 0. ],
            [0. , 0.5]]), array([1.5, 0.5]))
     """
-    r = problem.discount * check.real("trace", trace, _TRACE, "[0, 1]")
+    r = problem.discount * trace
     _continues(problem)
     P = problem.transition.toarray()
     left = np.linalg.solve(  # (I - r P)^-T D Phi
@@ -142,8 +143,8 @@ def td_trace(
     states: ArrayLike,
     step: Step,
     *,
-    trace: float = 0.0,
-    average: Literal["none", "uniform", "linear"] = "none",
+    trace: Trace = 0.0,
+    average: check.Average = "none",
     theta0: ArrayLike | None = None,
     record: ArrayLike | None = None,
 ) -> TraceRun:
@@ -187,7 +188,7 @@ def td_trace(
     >>> bool(np.abs(run.theta - problem.theta_star).max() < 0.2)
     True
     """
-    r = problem.discount * check.real("trace", trace, _TRACE, "[0, 1]")
+    r = problem.discount * trace
     _continues(problem)
     paths = _paths(problem, states)
     replicates, last = paths.shape[0], paths.shape[1] - 1
@@ -248,12 +249,12 @@ class ExpectedTrace:
 @np.errstate(over="ignore", invalid="ignore")  # seen and reported
 def expected_trace(
     problem: TDProblem,
-    n_steps: int,
+    n_steps: Annotated[int, check.count, "learn from at least one transition"],
     step: Step,
     *,
-    trace: float = 0.0,
-    cut: int = 1,
-    average: Literal["none", "uniform", "linear"] = "none",
+    trace: Trace = 0.0,
+    cut: Annotated[int, check.count, "the trace keeps at least the present feature"] = 1,
+    average: check.Average = "none",
     theta0: ArrayLike | None = None,
     record: ArrayLike | None = None,
 ) -> ExpectedTrace:
@@ -292,12 +293,10 @@ def expected_trace(
     >>> run.theta.tolist()
     [[0.25, 0.0], [0.4765625, 0.046875]]
     """
-    last = check.count("n_steps", n_steps, "learn from at least one transition")
-    check.room("n_steps", 8, last, cure="take fewer steps")
-    cut = check.count("cut", cut, "the trace keeps at least the present feature")
+    check.room("n_steps", 8, n_steps, cure="take fewer steps")
     theta_star = np.linalg.lstsq(*trace_system(problem, trace), rcond=None)[0]
     r, d = problem.discount * float(trace), problem.dim
-    paths, left, child, chance = _pieces(problem, min(cut, last))
+    paths, left, child, chance = _pieces(problem, min(cut, n_steps))
     phi = np.vstack([problem.features, np.zeros(d)])  # the state n stands before the first
     fade = r ** np.arange(paths.shape[1])[::-1]
     z = np.einsum("pjd,j->pd", phi[paths], fade)
@@ -305,7 +304,7 @@ def expected_trace(
     difference = phi[s] - problem.discount * phi[after]
     delta = problem.reward[s] + problem.arrival_reward[after] - difference @ theta_star
     gather = sp.csr_array((chance, (child, np.arange(len(child)))), (len(paths), len(child)))
-    rates = _rates(step, average, last)
+    rates = _rates(step, average, n_steps)
     start = np.zeros(d) if theta0 is None else theta0
     first = check.array("theta0", start, (d,), "give one point") - theta_star
     # w = (x - theta*, x_bar - theta*, 1), and E w w' for each piece
@@ -314,9 +313,9 @@ def expected_trace(
     moments[: problem.n_states] = problem.law[:, None, None] * np.outer(w, w)
     unit = np.eye(len(w))
     x_row, bar_row, one = unit[:d], unit[d:-1], unit[-1:]
-    wanted = recorded(record, last)
+    wanted = recorded(record, n_steps)
     kept, places = np.empty((len(wanted), *unit.shape)), {int(k): i for i, k in enumerate(wanted)}
-    for t in range(last):
+    for t in range(n_steps):
         eta, alpha, beta, pull = (rate[t] for rate in rates)
         y = (1 - beta) * bar_row + beta * x_row
         moved = x_row + pull * (y - x_row)
@@ -385,7 +384,11 @@ def _pieces(problem: TDProblem, cut: int) -> tuple[IntArray, IntArray, IntArray,
 
 @check.arguments
 def lstd(
-    problem: TDProblem, states: ArrayLike, *, trace: float = 0.0, ridge: float = 1e-6
+    problem: TDProblem,
+    states: ArrayLike,
+    *,
+    trace: Trace = 0.0,
+    ridge: Annotated[float, check.positive, "it makes the system regular"] = 1e-6,
 ) -> FloatArray:
     r"""Solve the sampled system of TD(lambda) for each path: LSTD(lambda).
 
@@ -415,12 +418,11 @@ def lstd(
     >>> bool(np.abs(lstd(problem, path) - problem.theta_star).max() < 0.05)
     True
     """
-    r = problem.discount * check.real("trace", trace, _TRACE, "[0, 1]")
-    epsilon = check.positive("ridge", ridge, "it makes the system regular")
+    r = problem.discount * trace
     _continues(problem)
     paths = _paths(problem, states)
     phi = problem.features
-    A = np.tile(epsilon * np.eye(problem.dim), (len(paths), 1, 1))
+    A = np.tile(ridge * np.eye(problem.dim), (len(paths), 1, 1))
     b, z = np.zeros((2, len(paths), problem.dim))
     for s, after in zip(paths.T[:-1], paths.T[1:], strict=True):
         z = r * z + phi[s]
@@ -431,7 +433,6 @@ def lstd(
 
 def _rates(step: Step, average: str, last: int) -> tuple[FloatArray, ...]:
     """Return eta, alpha, beta and mu eta of each step; plain TD is Algorithm 2 with y = x."""
-    check.choice("average", average, ("none", "uniform", "linear"))
     k = np.arange(1, last + 1)
     if isinstance(step, StepSizes) and step.algorithm == "convex":
         if average != "none":
@@ -446,7 +447,6 @@ def _rates(step: Step, average: str, last: int) -> tuple[FloatArray, ...]:
 
 
 def _continues(problem: TDProblem) -> None:
-    check.instance("problem", problem, TDProblem, "make one with TDProblem(transition, ...)")
     if problem.is_terminal.any():
         raise ValueError(
             f"problem must have no terminal states: got {int(problem.is_terminal.sum())}; a trace "
