@@ -15,6 +15,7 @@ import contextlib
 import functools
 import inspect
 import numbers
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,49 +36,55 @@ F = TypeVar("F", bound=Callable[..., Any])
 def arguments(function: F) -> F:
     """Decorate a function: an argument arrives as its annotation says, or is refused.
 
-    ``Annotated[float, positive, "it is a step"]`` names a check of this module and what else that
-    takes; None passes where the type has it. ``Annotated[float, "(0, 1]"]`` asks for a number in
-    an interval. Entries of sequences and mappings are looked at too. An annotation that cannot be
-    tested, such as ArrayLike, is left to the body.
+    ``Annotated[float, positive, "it is a step"]`` names a check and what else that takes; None
+    passes where the type has it. ``Annotated[float, "(0, 1]"]`` asks for a number in an interval.
+    Entries of sequences and mappings are looked at too. An annotation that cannot be tested, such
+    as ArrayLike, is left to the body.
     """
-    hints: dict[str, Any] = {}
     parameters = inspect.signature(function).parameters
     ordered = [name for name, one in parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
     variadic = [name for name, one in parameters.items() if one.kind is one.VAR_POSITIONAL]
 
-    def arrives(name: str, value: Any) -> Any:
-        hint = hints.get(name, Any)
-        kind, *rest = typing.get_args(hint) or (hint,)
-        if typing.get_origin(hint) is typing.Annotated and callable(rest[0]):
-            optional = value is None and types.NoneType in typing.get_args(kind)
-            return value if optional else rest[0](name, value, *rest[1:])
-        if not fits(value, hint):
-            wrong = ValueError if fits(value, hint, ranges=False) else TypeError
-            raise wrong(
-                f"{name} must be {_told(hint)}: got {_shown(value)}; see "
-                f"help({function.__module__}.{function.__qualname__})"
-            )
-        return value
-
     @functools.wraps(function)
     def checked(*given: Any, **named: Any) -> Any:
-        if not hints:  # the first call: by now all modules are there
-            hints.update({name: _hint(function, name) for name in parameters})
         names = [*ordered, *variadic * (len(given) - len(ordered))]
         extra = given[len(names) :]  # too many: Python refuses them
-        arrived = [arrives(*pair) for pair in zip(names, given, strict=False)]
-        return function(*arrived, *extra, **{name: arrives(name, named[name]) for name in named})
+        arrived = [_arrived(function, *pair) for pair in zip(names, given, strict=False)]
+        return function(*arrived, *extra, **{n: _arrived(function, n, named[n]) for n in named})
 
     return typing.cast(F, checked)
 
 
-def _hint(function: Callable[..., Any], name: str) -> Any:
-    """Return the annotation of a parameter; Any if there is none, or it has names of a checker."""
-    text = function.__annotations__.get(name, Any)
-    try:
-        return eval(text, inspect.unwrap(function).__globals__) if isinstance(text, str) else text
-    except NameError:
-        return Any
+def fields(made: Any) -> None:
+    """Let the fields of a dataclass arrive as arguments do, also those of a frozen one."""
+    for name in made.__dataclass_fields__:
+        object.__setattr__(made, name, _arrived(type(made), name, getattr(made, name)))
+
+
+def _arrived(owner: Any, name: str, value: Any) -> Any:
+    """Return the value of a parameter or a field as its annotation says, or refuse it."""
+    hint = _hints(owner).get(name, Any)
+    kind, *rest = typing.get_args(hint) or (hint,)
+    if typing.get_origin(hint) is typing.Annotated and callable(rest[0]):
+        optional = value is None and types.NoneType in typing.get_args(kind)
+        return value if optional else rest[0](name, value, *rest[1:])
+    if not fits(value, hint):
+        wrong = ValueError if fits(value, hint, ranges=False) else TypeError
+        raise wrong(
+            f"{name} must be {_told(hint)}: got {_shown(value)}; see "
+            f"help({owner.__module__}.{owner.__qualname__})"
+        )
+    return value
+
+
+@functools.cache  # filled at the first call: by then all modules are there
+def _hints(owner: Any) -> dict[str, Any]:
+    """Return the annotations of a function or a class, without those with names of a checker."""
+    names, hints = vars(sys.modules[owner.__module__]), {}
+    for name, text in owner.__annotations__.items():
+        with contextlib.suppress(NameError):
+            hints[name] = eval(text, names) if isinstance(text, str) else text
+    return hints
 
 
 def fits(value: Any, hint: Any, *, ranges: bool = True) -> bool:
@@ -160,6 +167,11 @@ def _shown(value: Any) -> str:
     if len(text) > 60:
         return kind
     return text if isinstance(value, str | int | float | None) else f"{kind} {text}"
+
+
+def later(name: str, value: T) -> T:
+    """Leave an argument to the body: all methods that take it ask one function."""
+    return value
 
 
 def instance(name: str, value: Any, kind: type[T], cure: str) -> T:

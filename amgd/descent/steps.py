@@ -185,7 +185,7 @@ class StepSizes:
         return Schedule("eta", lambda k: self.gamma(k) / (1.0 + self.mu * self.gamma(k)))
 
 
-Step = float | Rule | StepSizes  # of a method with one step: `sgd` reads it
+Step = Annotated[float | Rule | StepSizes, check.later]  # of a method with one: `sgd` reads it
 
 # Checks ---------------------------------------------------------------------------------------
 #

@@ -18,7 +18,7 @@ import importlib
 import json
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -263,18 +263,21 @@ class Experiment(ABC):
         return default_fields(cls)
 
 
-def check_variants(variants: Any, known: tuple[str, ...]) -> tuple[str, ...]:
+def check_variants(
+    name: str, variants: Any, known: tuple[str, ...] | Callable[[], tuple[str, ...]]
+) -> tuple[str, ...]:
     """Return a tuple of distinct names out of the known ones."""
+    known = known() if callable(known) else known
     if not isinstance(variants, list | tuple) or not variants:
         kind = ValueError if isinstance(variants, str | list | tuple) else TypeError
         raise kind(
-            f"variants must list names: got {variants!r} (expected some of {known}); "
+            f"{name} must list names: got {variants!r} (expected some of {known}); "
             f"pass for example {known[:2]}"
         )
-    listed = tuple(check.choice("variants", name, known) for name in variants)
+    listed = tuple(check.choice(name, one, known) for one in variants)
     if len(set(listed)) < len(listed):
         raise ValueError(
-            f"variants lists a name twice: got {listed} (expected distinct names); drop one"
+            f"{name} lists a name twice: got {listed} (expected distinct names); drop one"
         )
     return listed
 

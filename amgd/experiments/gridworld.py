@@ -18,7 +18,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +77,9 @@ WORDS = {
 METHODS = tuple(WORDS)
 FEATURES = ("three", "order", "product")
 LAWS = ("episode", "uniform")
+Many = Annotated[int, check.integer, 1, "it counts runs or episodes"]
+Size = Annotated[float, check.positive, "steps and sizes are above 0"]
+Grid = Annotated[tuple[float, ...], check_rates]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,63 +155,40 @@ class GridWorldSpec(Experiment):
         "neu_estimate": Quantity("estimated NEU", "smaller", log=True, least=0.0),
     }
 
-    n: int
-    episodes: int
-    goal: str = "absorbing"
-    reward: str = "step"
-    features: str = "three"
-    coordinates: str = "midpoint"
-    discount: float = 0.9
-    law: str = "episode"
+    n: Annotated[int, check.integer, 2, "a grid needs a start and a goal"]
+    episodes: Many
+    goal: Annotated[str, check.choice, GOALS] = "absorbing"
+    reward: Annotated[str, check.choice, REWARDS] = "step"
+    features: Annotated[str, check.choice, FEATURES] = "three"
+    coordinates: Annotated[str, check.choice, ("midpoint", "unit")] = "midpoint"
+    discount: check.Discount = 0.9
+    law: Annotated[str, check.choice, LAWS] = "episode"
     mu: float | str = 1.0
-    delta: float = 0.1
-    denominator: str = "k+1"
+    delta: Size = 0.1
+    denominator: Annotated[str, check.choice, ("k", "k+1")] = "k+1"
     update: str = "transition"
     count: str = "episode"
-    rate: float = 0.001
-    rates: tuple[float, ...] = (0.001, 0.003, 0.01, 0.03, 0.1)
-    scales: tuple[float, ...] = (0.1, 0.3, 1.0, 3.0, 10.0)
-    deltas: tuple[float, ...] = (0.003, 0.01, 0.03, 0.06, 0.1, 0.15, 0.3, 0.6, 1.0, 3.0)
-    variants: tuple[str, ...] = METHODS[:4]
-    record: int = 10
-    test_episodes: int = 10
-    seeds: int = 10
-    tuning_seeds: int = 10
-    seed: int = 0
-    limit: float = 1e6
+    rate: Size = 0.001
+    rates: Grid = (0.001, 0.003, 0.01, 0.03, 0.1)
+    scales: Grid = (0.1, 0.3, 1.0, 3.0, 10.0)
+    deltas: Grid = (0.003, 0.01, 0.03, 0.06, 0.1, 0.15, 0.3, 0.6, 1.0, 3.0)
+    variants: Annotated[tuple[str, ...], check_variants, METHODS] = METHODS[:4]
+    record: Many = 10
+    test_episodes: Many = 10
+    seeds: Annotated[int, check.integer, 2, "it counts runs or episodes"] = 10
+    tuning_seeds: Many = 10
+    seed: Annotated[int, check.integer, 0, "it is the entropy of the random streams"] = 0
+    limit: Size = 1e6
 
     def __post_init__(self) -> None:
         """Check every field; keep sequences as tuples."""
-
-        def put(name: str, value: object) -> None:  # 1.0 for 1: equal specifications hash alike
-            object.__setattr__(self, name, value)
-
-        put("n", check.integer("n", self.n, 2, "a grid needs a start and a goal"))
-        least = {"episodes": 1, "record": 1, "test_episodes": 1, "seeds": 2, "tuning_seeds": 1}
-        for name, bound in least.items():
-            put(name, check.integer(name, getattr(self, name), bound, "it counts runs or episodes"))
-        put("seed", check.integer("seed", self.seed, 0, "it is the entropy of the random streams"))
-        options = {
-            "goal": GOALS,
-            "reward": REWARDS,
-            "features": FEATURES,
-            "coordinates": ("midpoint", "unit"),
-            "law": LAWS,
-            "denominator": ("k", "k+1"),
-        }
-        for name, names in options.items():
-            check.choice(name, getattr(self, name), names)
+        check.fields(self)  # 1.0 for 1: equal specifications hash alike
         update_and_count(self.update, self.count)
-        put("discount", check.discount_factor("discount", self.discount))
         if isinstance(self.mu, str):
             check.choice("mu", self.mu, LAWS)
         else:
-            put("mu", check.positive("mu", self.mu, "it divides the steps of TD(0)-Acc"))
-        for name in ("delta", "rate", "limit"):
-            put(name, check.positive(name, getattr(self, name), "steps and sizes are above 0"))
-        for name in ("rates", "scales", "deltas"):
-            put(name, check_rates(name, getattr(self, name)))
-        put("variants", check_variants(self.variants, METHODS))
+            mu = check.positive("mu", self.mu, "it divides the steps of TD(0)-Acc")
+            object.__setattr__(self, "mu", mu)
         tries = len(self.rates) + len(self.scales)
         if "tuned" in self.variants and tries == 0:
             raise ValueError(

@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -52,6 +52,7 @@ _OTHERS = {
     "momentum": "SGD with Nesterov momentum 0.9",
     "adam": "Adam",
 }
+_RATES = 'pass for example {"tuned": (0.1, 0.3)}'
 
 
 def variants() -> tuple[str, ...]:
@@ -132,32 +133,31 @@ class ReinforceSpec(Experiment):
         "gradient_norm": Quantity("norm of the gradient estimate", log=True, least=0.0),
     }
 
-    training: TrainingSpec
-    variants: tuple[str, ...] = ("plain", "theorem1", "ghadimi_lan", "nesterov", "matched")
-    rates: Mapping[str, tuple[float, ...]] = field(default_factory=dict, hash=False)
-    seeds: int = 10
-    tuning_seeds: int = 5
-    threshold: float | None = None
+    training: Annotated[TrainingSpec, check.instance, TrainingSpec, "make one with TrainingSpec()"]
+    variants: Annotated[tuple[str, ...], check_variants, variants] = (
+        "plain",
+        "theorem1",
+        "ghadimi_lan",
+        "nesterov",
+        "matched",
+    )
+    rates: Annotated[Mapping[str, tuple[float, ...]], check.instance, Mapping, _RATES] = field(
+        default_factory=dict, hash=False
+    )
+    seeds: Annotated[int, check.integer, 2, "it counts runs"] = 10
+    tuning_seeds: Annotated[int, check.integer, 1, "it counts runs"] = 5
+    threshold: Annotated[float | None, check.real, "195 is CartPole's"] = None
 
     def __post_init__(self) -> None:
         """Check every field; keep sequences as tuples."""
-
-        def put(name: str, value: object) -> None:
-            object.__setattr__(self, name, value)
-
-        check.instance("training", self.training, TrainingSpec, "make one with TrainingSpec(...)")
+        check.fields(self)
         self._check_training()
-        put("variants", check_variants(self.variants, variants()))
-        put("rates", self._checked_rates())
-        for name, least in (("seeds", 2), ("tuning_seeds", 1)):
-            put(name, check.integer(name, getattr(self, name), least, "it counts runs"))
+        object.__setattr__(self, "rates", self._checked_rates())
         if self.seeds > FIRST_TUNING_RUN:
             raise ValueError(
                 f"seeds must be at most {FIRST_TUNING_RUN}: got {self.seeds}; runs from there on "
                 "are for tuning"
             )
-        if self.threshold is not None:
-            put("threshold", check.real("threshold", self.threshold, "195 is CartPole's"))
 
     def _check_training(self) -> None:
         plain = TrainingSpec(environment=self.training.environment, hidden=(1,), iterations=0)
@@ -182,10 +182,8 @@ class ReinforceSpec(Experiment):
                 )
 
     def _checked_rates(self) -> dict[str, tuple[float, ...]]:
-        cure = 'pass for example {"tuned": (0.1, 0.3)}'
-        given = check.instance("rates", self.rates, Mapping, cure)  # type: ignore[type-abstract]
         rates = {}
-        for variant, values in given.items():
+        for variant, values in self.rates.items():
             check.choice("a key of rates", variant, variants())
             rates[variant] = check_rates(f"rates[{variant!r}]", values)
             if len(rates[variant]) != 1 and not variant.startswith("tuned"):

@@ -32,7 +32,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import chain
-from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -168,67 +168,42 @@ class TrainingSpec:
     ValueError: batch must be at least 1: got 0; it counts episodes
     """
 
-    environment: str
-    hidden: tuple[int, ...]
-    iterations: int
-    batch: int = 25
-    lr: float = 0.1
+    environment: Annotated[str, check.instance, str, "pass a name such as 'CartPole-v0'"]
+    hidden: Annotated[tuple[int, ...], _integers, 1, "pass units such as (8,)"]
+    iterations: Annotated[int, check.integer, 0, "it counts updates"]
+    batch: Annotated[int, check.integer, 1, "it counts episodes"] = 25
+    lr: Annotated[float, check.positive, "0.1 is the paper's for CartPole"] = 0.1
     optimizer: str | OptimizerFactory = "theorem1"
     matched_to: str = "ghadimi_lan"
-    momentum: float | None = None
-    discount: float = 0.99
+    momentum: Annotated[float | None, check.real, "0.9 is usual", "[0, 1)"] = None
+    discount: Annotated[float, check.real, "0.99 is usual", "[0, 1]"] = 0.99
     loss: Loss = "episode_mean"
     advantages: Advantages = "raw"
-    weigh_by_time: bool = False
+    weigh_by_time: Annotated[bool, check.boolean, "see its text"] = False
     baseline: Literal["none", "linear"] = "none"
     time_limit: Literal["terminal", "bootstrap"] = "terminal"
-    horizon: int | None = None
+    horizon: Annotated[int | None, check.integer, 1, "it counts steps"] = None
     iterate: Literal["y", "x", "x_bar"] = "y"
     evaluation: Literal["separate", "next_batch", "none"] = "separate"
-    evaluation_episodes: int = 50
+    evaluation_episodes: Annotated[int, check.integer, 1, "evaluation='none' switches it off"] = 50
     std: Literal["network", "free"] = "network"
-    floor: float = 1e-6
-    normalise_observations: float | None = None
+    floor: Annotated[float, check.real, "1e-6 is rllab's", "(0, 1]"] = 1e-6
+    normalise_observations: Annotated[float | None, check.positive, "try 10"] = None
     initial: Literal["own", "shared"] = "own"
     dtype: Literal["float64", "float32"] = "float64"
-    seed: int = 0
-    runs: tuple[int, ...] | int = (0,)
-    options: dict[str, Any] = field(default_factory=dict, hash=False)
-    threads: int = 1
+    seed: Annotated[int, check.integer, 0, "any natural number will do"] = 0
+    runs: Annotated[tuple[int, ...] | int, _run_numbers] = (0,)
+    options: Annotated[dict[str, Any], check.instance, dict, "or leave it out"] = field(
+        default_factory=dict, hash=False
+    )
+    threads: Annotated[int, check.integer, 1, "two cores take two threads"] = 1
 
     def __post_init__(self) -> None:
-        def put(name: str, value: object) -> None:
-            object.__setattr__(self, name, value)
-
-        check.instance("environment", self.environment, str, "pass a name such as 'CartPole-v0'")
-        put("hidden", _integers("hidden", self.hidden, 1, "pass units such as (8,)"))
-        for name, least, cure in (
-            ("iterations", 0, "it counts updates"),
-            ("batch", 1, "it counts episodes"),
-            ("evaluation_episodes", 1, "evaluation='none' switches it off"),
-            ("seed", 0, "any natural number will do"),
-            ("threads", 1, "two cores take two threads"),
-        ):
-            put(name, check.integer(name, getattr(self, name), least, cure))
-        if self.horizon is not None:
-            put("horizon", check.integer("horizon", self.horizon, 1, "it counts steps"))
-        put("lr", check.real("lr", self.lr, "0.1 is the paper's for CartPole", "(0, inf)"))
-        put("discount", check.real("discount", self.discount, "0.99 is usual", "[0, 1]"))
-        put("floor", check.real("floor", self.floor, "1e-6 is rllab's", "(0, 1]"))
-        if self.normalise_observations is not None:
-            clip = self.normalise_observations
-            put("normalise_observations", check.positive("normalise_observations", clip, "try 10"))
-        if self.momentum is not None:
-            put("momentum", check.real("momentum", self.momentum, "0.9 is usual", "[0, 1)"))
-        put("weigh_by_time", check.boolean("weigh_by_time", self.weigh_by_time, "see its text"))
-        for name, options in _CHOICES.items():
-            check.choice(name, getattr(self, name), options)
+        check.fields(self)
+        object.__setattr__(self, "options", dict(self.options))
         check.choice("matched_to", self.matched_to, tuple(SCHEDULES))
         if not callable(self.optimizer):
-            names = (*SCHEDULES, "matched", *TORCH_OPTIMIZERS)
-            check.choice("optimizer", self.optimizer, names)
-        put("runs", _run_numbers(self.runs))
-        put("options", dict(check.instance("options", self.options, dict, "or leave it out")))
+            check.choice("optimizer", self.optimizer, (*SCHEDULES, "matched", *TORCH_OPTIMIZERS))
         self._check_combinations()
 
     def _check_combinations(self) -> None:
@@ -271,13 +246,6 @@ class TrainingSpec:
 
 
 # The fields that list their values.
-_CHOICES = {
-    name: get_args(hint)
-    for name, hint in get_type_hints(TrainingSpec).items()
-    if get_origin(hint) is Literal
-}
-
-
 def _integers(name: str, values: Any, least: int, cure: str) -> tuple[int, ...]:
     if not isinstance(values, list | tuple):
         raise TypeError(f"{name} must be a tuple of integers: got {values!r}; {cure}")
@@ -290,10 +258,10 @@ def _how_many(runs: Any) -> int:
     return number
 
 
-def _run_numbers(runs: Any) -> tuple[int, ...]:
+def _run_numbers(name: str, runs: Any) -> tuple[int, ...]:
     if not isinstance(runs, list | tuple):
         return tuple(range(_how_many(runs)))
-    numbers = _integers("runs", runs, 0, "pass how many, or their numbers")
+    numbers = _integers(name, runs, 0, "pass how many, or their numbers")
     if not numbers or len(set(numbers)) < len(numbers):
         raise ValueError(
             f"runs must be different numbers, at least one: got {numbers}; equal ones would be "
@@ -400,7 +368,7 @@ class Trainer:
                 f"simulator must be one of {spec.environment}, as the spec says: got "
                 f"{simulator.name}; change one of them"
             )
-        self.runs: tuple[int, ...] = _run_numbers(spec.runs)
+        self.runs: tuple[int, ...] = _run_numbers("runs", spec.runs)
         self.k = 0
         keys = [(run, INITIAL) if spec.initial == "own" else (INITIAL,) for run in self.runs]
         # Where policies get stacked, each is a stack of one: only then the arithmetic is the same.

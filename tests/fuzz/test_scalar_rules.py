@@ -7,6 +7,7 @@ sizes, each with the rest of its valid call.
 import functools
 import inspect
 import math
+import re
 from dataclasses import fields, is_dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ from amgd.descent.steps import Schedule, StepSizes
 from amgd.optim import AMGD
 
 K = np.arange(1, 25)
-TAKES_A_RULE = ("Rule", "Step", "Callable")
+TAKES_A_RULE = re.compile(r"\b_?(Rule|Step|StepSizes|Callable)\b")
 NO_RULES = {
     "descent.steps.Named.__init__.make",  # it makes step sizes
     "experiments.checkpoints.Checkpoints.__init__.alive",
@@ -33,9 +34,14 @@ PLACES = sorted(
     (name, parameter)
     for name in CALLS.keys() & FUNCTIONS.keys()
     for parameter, one in inspect.signature(FUNCTIONS[name]).parameters.items()
-    if any(word in str(one.annotation) for word in TAKES_A_RULE)
+    if TAKES_A_RULE.search(str(one.annotation))
     if f"{name}.{parameter}" not in NO_RULES
 )
+
+
+def test_the_places_are_found():
+    assert {("td.learning.td0", "step"), ("optim.AMGD.__init__", "schedule")} <= set(PLACES)
+    assert len(PLACES) > 25
 
 
 # --- the rules ------------------------------------------------------------------------------------
