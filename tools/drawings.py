@@ -1,4 +1,4 @@
-"""Draw the book's chains as graphs, the map of what it found, and what refutes each theorem.
+"""Draw the book's chains and worlds, both algorithms, what it found, and what refutes theorems.
 
 ``python -m tools.drawings`` writes the drawings of ``book/_static/drawings``, which are committed.
 They are plain SVG; probabilities are those of the package's chains.
@@ -30,6 +30,7 @@ from amgd.markov import (
     two_clusters,
     two_state,
 )
+from amgd.td import GridWorld
 
 FOLDER = Path(__file__).resolve().parents[1] / "book" / "_static" / "drawings"
 CELL, RADIUS, NODE = 280, 74, 17  # of one graph, its circle, its states
@@ -84,7 +85,7 @@ def graph(chain: MarkovChain, x: float, y: float) -> Iterator[str]:
         yield from (
             loop(places[i], angles[i], probability)
             if i == j
-            else arrow(places[i], places[j], probability, bent=bool(P[j, i] > 0))
+            else arrow(places[i], places[j], probability, side=22 if P[j, i] > 0 else 0)
         )
     for i, (a, b) in enumerate(places):
         yield f'<circle cx="{a:.1f}" cy="{b:.1f}" r="{NODE}" fill="white" stroke="black"/>'
@@ -92,18 +93,24 @@ def graph(chain: MarkovChain, x: float, y: float) -> Iterator[str]:
 
 
 def arrow(
-    start: tuple[float, float], end: tuple[float, float], text: str, *, bent: bool
+    start: tuple[float, float],
+    end: tuple[float, float],
+    text: str,
+    *,
+    side: float = 0.0,
+    radius: float = NODE,
+    along: float = 0.36,  # not in the middle, where others cross
+    apart: float = 9,
 ) -> Iterator[str]:
-    """An arrow between two states; one of a pair bends to its left."""
+    """An arrow between two states, which bends by ``side`` to its left, and its text."""
     (a, b), (c, d) = start, end
     length = hypot(c - a, d - b)
     u, v = (c - a) / length, (d - b) / length
-    side = 22 if bent else 0
     middle = (a + c) / 2 + side * v, (b + d) / 2 - side * u
     towards = [
         (
-            px + NODE * (mx - px) / hypot(mx - px, my - py),
-            py + NODE * (my - py) / hypot(mx - px, my - py),
+            px + radius * (mx - px) / hypot(mx - px, my - py),
+            py + radius * (my - py) / hypot(mx - px, my - py),
         )
         for (px, py), (mx, my) in ((start, middle), (end, middle))
     ]
@@ -112,8 +119,7 @@ def arrow(
         f'<path d="M{p:.1f} {q:.1f}Q{middle[0]:.1f} {middle[1]:.1f} {r:.1f} {s:.1f}" '
         'fill="none" stroke="black" marker-end="url(#head)"/>'
     )
-    along = 0.36  # not in the middle, where others cross
-    off = 2 * along * (1 - along) * side + 9
+    off = 2 * along * (1 - along) * side + apart
     yield label(a + along * (c - a) + off * v, b + along * (d - b) - off * u, text)
 
 
@@ -149,6 +155,153 @@ def all_chains() -> str:
 
     title = "Graphs of chains, each arrow with its probability: " + "; ".join(named)
     return picture(CELL * columns, (CELL + 50) * rows, title, parts())
+
+
+def node(place: tuple[float, float], text: str, radius: float = NODE) -> Iterator[str]:
+    """A circle with its name."""
+    x, y = place
+    yield f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="white" stroke="black"/>'
+    yield words(x, y + 4, text)
+
+
+ALGORITHM_1 = (
+    ("xₖ₋₁", "yₖ", "αₖ"),
+    ("x̄ₖ₋₁", "yₖ", "1−αₖ"),
+    ("ξₖ₋₁", "ξₖ", "P"),
+    ("yₖ", "Gₖ", ""),
+    ("ξₖ", "Gₖ", ""),
+    ("xₖ₋₁", "xₖ", ""),
+    ("Gₖ", "xₖ", "−γₖ"),
+    ("yₖ", "x̄ₖ", ""),
+    ("Gₖ", "x̄ₖ", "−βₖ"),
+)
+ALGORITHM_2 = (
+    ("xₖ₋₁", "yₖ", "βₖ"),
+    ("x̄ₖ₋₁", "yₖ", "1−βₖ"),
+    ("ξₖ₋₁", "ξₖ", "P"),
+    ("yₖ", "Gₖ", ""),
+    ("ξₖ", "Gₖ", ""),
+    ("xₖ₋₁", "xₖ", ""),
+    ("Gₖ", "xₖ", "−γₖ"),
+    ("x̄ₖ₋₁", "x̄ₖ", "1−αₖ"),
+    ("xₖ", "x̄ₖ", "αₖ"),
+)
+PLACES = {
+    "ξₖ₋₁": (146.0, 30.0), "ξₖ": (244.0, 30.0),
+    "xₖ₋₁": (44.0, 100.0), "xₖ": (356.0, 100.0),
+    "yₖ": (146.0, 170.0), "Gₖ": (244.0, 170.0),
+    "x̄ₖ₋₁": (44.0, 240.0), "x̄ₖ": (356.0, 240.0),
+}  # fmt: skip
+
+
+def flow(name: str, arrows: Sequence[tuple[str, str, str]], note: str = "") -> str:
+    """One step of an algorithm: what each of its quantities is made of."""
+    size = 24.0
+
+    def parts() -> Iterator[str]:
+        for start, end, text in arrows:
+            under = -16 if (start, end) == ("yₖ", "x̄ₖ") else 0  # below the gradient
+            ends = PLACES[start], PLACES[end]
+            yield from arrow(*ends, text, side=under, radius=size, along=0.42, apart=14)
+        for text, place in PLACES.items():
+            yield from node(place, text, size)
+        yield words(392, 66, note, text_anchor="end", fill="#0072B2")
+
+    told = "; ".join(f"{b} from {a}{f' times {w}' if w else ''}" for a, b, w in arrows)
+    return picture(400, 272, f"{name}, one step as a flow of data: {told}", parts())
+
+
+def chapter_ladder() -> dict[str, Any]:
+    """The constants of the ladder, by the cell of chapter 10 that defines them."""
+    source = (FOLDER.parents[2] / "notebooks" / "src" / "10_policy_gradient.md").read_text("utf8")
+    cell = source[source.index("STATES, ACTIONS, HORIZON") : source.index("def extend(")]
+    names: dict[str, Any] = {"np": np}
+    exec(cell, names)
+    return names
+
+
+def ladder() -> str:
+    """The rungs of chapter 10 with what climbing does and what stopping pays."""
+    known = chapter_ladder()
+    move, reward, end = known["move"], known["reward"], known["END"]
+    stop, climb = known["STOP"], known["CLIMB"]
+    places = [(170.0, 250.0 - 90 * rung) for rung in range(end)] + [(340.0, 160.0)]
+
+    def parts() -> Iterator[str]:
+        for rung in range(end):
+            for after in np.flatnonzero(move[rung, climb]).tolist():
+                chance = f"{move[rung, climb, after]:g}"
+                if after == rung:
+                    yield from loop(places[rung], pi if rung else pi / 2, chance)
+                else:
+                    side = 0 if after > rung else -190
+                    yield from arrow(
+                        places[rung], places[after], chance, side=side, along=0.5, apart=14
+                    )
+            yield from arrow(places[rung], places[end], f"+{reward[rung, stop]:g}", along=0.45)
+        for rung, place in enumerate(places):
+            yield from node(place, str(rung) if rung < end else "end")
+        cost = f"{reward[0, climb]:g}".replace("-", "−")
+        yield words(12, 20, f"up: climb, pays {cost}", text_anchor="start", font_weight="bold")
+        yield words(388, 20, "right: stop", text_anchor="end", font_weight="bold")
+
+    told = "; ".join(
+        f"rung {rung}: climbing leads to "
+        + ", ".join(f"{a} ({move[rung, climb, a]:g})" for a in np.flatnonzero(move[rung, climb]))
+        + f", stopping pays {reward[rung, stop]:g}"
+        for rung in range(end)
+    )
+    return picture(400, 312, f"The ladder: {told}", parts())
+
+
+def grid_walk(n: int = 10, seed: int = 3) -> tuple[GridWorld, NDArray[np.int64]]:
+    """The small grid, and the states of one of its episodes."""
+    grid = GridWorld(n, goal="absorbing")
+    rng = np.random.default_rng(seed)
+    return grid, grid.chain.sample(10 * n + 1, rng=rng, initial=grid.start)[0]
+
+
+def walk() -> str:
+    """An episode on the small grid; the line slides a little, so that ways back do not cover it."""
+    grid, states = grid_walk()
+    n, cell = grid.n, 30.0
+    slide = np.linspace(-8, 8, len(states))
+    row, column = np.divmod(states, n)
+    xs, ys = 10 + cell * (column + 0.5) + slide, 10 + cell * (row + 0.5) + slide
+    stays = np.flatnonzero(np.diff(states) == 0)
+
+    def parts() -> Iterator[str]:
+        for i in range(n + 1):
+            at, end = 10 + cell * i, 10 + cell * n
+            look = f'stroke="{"black" if i in (0, n) else "#bbbbbb"}"'
+            yield f'<path d="M{at:g} 10V{end:g}M10 {at:g}H{end:g}" {look}/>'
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True))
+        yield f'<polyline points="{line}" fill="none" stroke="#0072B2" stroke-width="1.5"/>'
+        for x, y in zip(xs[stays], ys[stays], strict=True):
+            yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="#B03A00"/>'
+        for x, y, colour in ((xs[0], ys[0], "#E69F00"), (xs[-1], ys[-1], "#0072B2")):
+            yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="{colour}" stroke="black"/>'
+        goal = divmod(grid.goal_state, n)
+        yield words(10 + cell * (goal[1] + 0.5), 17 + cell * (goal[0] + 0.5), "★", font_size=20)
+        middle = (372.0, 90.0)
+        for dx, dy in ((0, -1), (0, 1), (-1, 0), (1, 0)):
+            tip = middle[0] + 46 * dx, middle[1] + 46 * dy
+            yield from arrow(middle, tip, "¼", radius=6, along=0.5)
+        yield f'<circle cx="{middle[0]:g}" cy="{middle[1]:g}" r="5" fill="black"/>'
+        for i, (colour, text) in enumerate(
+            (("#E69F00", "start"), ("#0072B2", "end"), ("#B03A00", "at a wall"))
+        ):
+            yield f'<circle cx="330" cy="{190 + 24 * i}" r="5" fill="{colour}"/>'
+            yield words(342, 194 + 24 * i, text, text_anchor="start")
+        yield words(330, 266, "★", font_size=14)
+        yield words(342, 266, "goal", text_anchor="start")
+
+    told = (
+        f"A walk on the {n} by {n} grid, {len(states) - 1} steps from the top left corner: "
+        f"{len(stays)} of them against a wall, {len(set(states))} different cells, each of four "
+        "directions with probability 1/4"
+    )
+    return picture(424, 320, told, parts())
 
 
 MAP: Sequence[tuple[str, Sequence[tuple[str, str, str, str]]]] = (
@@ -438,7 +591,15 @@ def refuted(case: Refutation) -> str:
 def drawings() -> dict[str, str]:
     """Each file's name and content."""
     cases = {f"{name}.svg": refuted(case()) for name, case in REFUTED.items()}
-    return {"chains.svg": all_chains(), "map.svg": book_map(), **cases}
+    return {
+        "chains.svg": all_chains(),
+        "map.svg": book_map(),
+        "algorithm-1.svg": flow("Algorithm 1", ALGORITHM_1),
+        "algorithm-2.svg": flow("Algorithm 2", ALGORITHM_2, "projected onto X"),
+        "walk.svg": walk(),
+        "ladder.svg": ladder(),
+        **cases,
+    }
 
 
 if __name__ == "__main__":

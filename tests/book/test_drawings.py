@@ -7,6 +7,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from amgd.descent import steps
+from amgd.descent.algorithms import amgd_convex, amgd_nonconvex
+from amgd.descent.problems import Quadratic
+from amgd.markov import iid
 from tools import drawings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,8 +22,9 @@ def test_a_drawing_is_fresh_and_shown_with_words(name: str, text: str):
     assert (drawings.FOLDER / name).read_text("utf8") == text
     root = ElementTree.fromstring(text)
     assert len((root.find(f"{SVG}title").text or "").split()) > 8
-    shown = re.compile(rf"\{{image\}} _static/drawings/{name}\n:alt: (.+)")
-    found = [m for p in (ROOT / "book").glob("*.md") if (m := shown.search(p.read_text("utf8")))]
+    shown = re.compile(rf"\{{image\}} (?:../book/)?_static/drawings/{name}\n:alt: (.+)")
+    pages = [*(ROOT / "book").glob("*.md"), *(ROOT / "notebooks" / "src").glob("*.md")]
+    found = [m for p in pages if (m := shown.search(p.read_text("utf8")))]
     assert len(found) == 1
     assert len(found[0][1].split()) > 12
 
@@ -34,6 +39,58 @@ def test_a_graph_has_an_arrow_for_each_possible_step(name: str, chain):
     assert len(labels) == steps
     assert total == pytest.approx(chain.n_states)
     assert sum("<circle" in part for part in parts) == chain.n_states
+
+
+@pytest.mark.parametrize(
+    ("arrows", "run", "rule"),
+    [
+        (drawings.ALGORITHM_1, amgd_nonconvex, steps.ghadimi_lan(0.5)),
+        (drawings.ALGORITHM_2, amgd_convex, steps.theorem2(1.0, 0.0)),
+    ],
+)
+def test_the_arrows_of_an_algorithm_are_its_step(arrows, run, rule):
+    problem, k, rng = Quadratic([1.0, 0.1]), 5, np.random.default_rng(0)
+    found = run(problem, iid([1.0]), rule, k, x0=[-2.0, 2.4], rng=rng, record=1)
+    x, mean, y = (np.array(values)[:, 0] for values in (found.x, found.x_bar, found.y))
+    alpha, gamma = float(rule.alpha(k)), float(rule.gamma(k))
+    beta = alpha if run is amgd_convex else float(rule.beta(k))  # a weight there, mu is 0
+    weights = {"": 1, "αₖ": alpha, "1−αₖ": 1 - alpha, "βₖ": beta, "1−βₖ": 1 - beta}
+    weights |= {"−βₖ": -beta, "−γₖ": -gamma}
+    known = {"xₖ₋₁": x[-2], "x̄ₖ₋₁": mean[-2]}
+    for target in ("yₖ", "Gₖ", "xₖ", "x̄ₖ"):
+        into = [(a, w) for a, b, w in arrows if b == target]
+        known[target] = (
+            problem.gradient(known["yₖ"])
+            if target == "Gₖ"
+            else sum(weights[w] * known[a] for a, w in into)
+        )
+    assert ("yₖ", "Gₖ", "") in arrows
+    for target, value in (("yₖ", y[-1]), ("xₖ", x[-1]), ("x̄ₖ", mean[-1])):
+        np.testing.assert_allclose(known[target], value, rtol=1e-12)
+
+
+def test_a_walk_has_the_steps_of_the_grid():
+    grid, states = drawings.grid_walk()
+    text = drawings.walk()
+    line = re.search(r'polyline points="([^"]+)"', text)[1]
+    points = np.array([[float(v) for v in point.split(",")] for point in line.split()])
+    assert len(points) == len(states) == 10 * grid.n + 1
+    slide = np.linspace(-8, 8, len(states))[:, None]
+    cells = np.round((points - slide - 25) / 30).astype(int)
+    assert (cells @ [1, grid.n] == states).all()
+    at_walls = int((np.diff(states) == 0).sum())
+    assert text.count('r="3"') == at_walls
+    assert f"{at_walls} of them against a wall" in text
+
+
+def test_the_ladder_has_an_arrow_for_each_move_of_the_chapter():
+    known, text = drawings.chapter_ladder(), drawings.ladder()
+    climbs = int((known["move"][:, known["CLIMB"]] > 0).sum())
+    assert text.count("marker-end") == climbs + known["STATES"]
+    labels = re.findall(r'fill="#0072B2">([+.\d]+)<', text)
+    pays = sorted(float(label) for label in labels if label[0] == "+")
+    assert pays == sorted(known["reward"][:, known["STOP"]])
+    assert sum(float(label) for label in labels if label[0] != "+") == known["STATES"]
 
 
 def test_the_map_has_every_chapter_once():
