@@ -12,6 +12,7 @@ not check what its signature says.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import inspect
 import numbers
@@ -57,7 +58,7 @@ def arguments(function: F) -> F:
 
 def fields(made: Any) -> None:
     """Let the fields of a dataclass arrive as arguments do, also those of a frozen one."""
-    for name in made.__dataclass_fields__:
+    for name in (one.name for one in dataclasses.fields(made)):
         object.__setattr__(made, name, _arrived(type(made), name, getattr(made, name)))
 
 

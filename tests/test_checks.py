@@ -1,8 +1,11 @@
 """The checks of arguments: what passes comes back in standard form, what fails is told in full."""
 
+import dataclasses
 import math
+import re
 from fractions import Fraction
 from itertools import product
+from typing import Annotated, ClassVar
 
 import numpy as np
 import pytest
@@ -197,3 +200,21 @@ def test_arrays_are_copied_and_laws_divided_by_their_sum():
     law = check.probabilities("p", given, (2,))
     np.testing.assert_array_equal(law, given / (1 + 2**-30))
     assert given[1] == 0.5 + 2**-30
+
+
+def test_the_fields_of_a_dataclass_arrive_as_arguments_do() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Made:
+        size: Annotated[float, check.positive, "it is a size"]
+        number: Annotated[int | None, check.integer, 1, "it counts"] = None
+        kind: ClassVar[str] = "made"
+
+        def __post_init__(self) -> None:
+            check.fields(self)
+
+    made = Made(2)
+    assert (type(made.size), made.number, vars(made).keys()) == (float, None, {"size", "number"})
+    with pytest.raises(ValueError, match=re.escape("number must be at least 1: got 0; it counts")):
+        Made(2.0, 0)
+    with pytest.raises(ValueError, match=re.escape("size must lie in (0, inf): got -1.0")):
+        Made(-1.0)
