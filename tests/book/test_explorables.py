@@ -771,6 +771,6 @@ def test_a_chapter_shows_it(chapter: str, name: str, opened) -> None:
             chapter_page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
             frame.wait_for_function(f"document.documentElement.dataset.theme === '{theme}'")
         chapter_page.emulate_media(media="print")
-        picture = chapter_page.locator(f"img[src$='/{name}.svg']")
+        picture = chapter_page.locator(f"img[src$='explorables/{name}.svg']")
         assert picture.is_visible()
         assert not place.is_visible()
