@@ -193,7 +193,9 @@ def test_every_reference_passes_where_tests_run_apart(assignment, choice) -> Non
     assert findings == []
     job = {"limits": asdict(Limits()), "isolated": ISOLATED, "slot": 0, "own": None}
     assert paper.run(result, job) == []
-    said = {c.id: o for c in result.cells for o in c.get("outputs", []) if o.output_type == "error"}
+    said = {
+        c.id: o for c in result.cells for o in c.get("outputs", []) if o["output_type"] == "error"
+    }
     assert said == {}
     assert sum(is_test(c) for c in result.cells) >= 10
 

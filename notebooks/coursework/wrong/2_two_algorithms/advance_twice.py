@@ -1,7 +1,7 @@
 """Asks for the gradient twice.
 
 caught by: ta-advance-check
-says: your step asks for 2 gradients
+says: your step asks for two gradients
 """
 
 
