@@ -80,11 +80,16 @@ def _arrived(owner: Any, name: str, value: Any) -> Any:
 
 @functools.cache  # filled at the first call: by then all modules are there
 def _hints(owner: Any) -> dict[str, Any]:
-    """Return the annotations of a function or a class, without those with names of a checker."""
-    names, hints = vars(sys.modules[owner.__module__]), {}
-    for name, text in owner.__annotations__.items():
-        with contextlib.suppress(NameError):
-            hints[name] = eval(text, names) if isinstance(text, str) else text
+    """Return the annotations of a function, or of a class and its bases.
+
+    Those with names that only a type checker knows are left out.
+    """
+    hints = {}
+    for one in reversed(inspect.getmro(owner)) if inspect.isclass(owner) else [owner]:
+        names = getattr(sys.modules.get(one.__module__), "__dict__", {})
+        for name, text in inspect.get_annotations(one).items():
+            with contextlib.suppress(NameError):
+                hints[name] = eval(text, names) if isinstance(text, str) else text
     return hints
 
 

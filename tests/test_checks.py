@@ -212,9 +212,19 @@ def test_the_fields_of_a_dataclass_arrive_as_arguments_do() -> None:
         def __post_init__(self) -> None:
             check.fields(self)
 
+    class Bare(Made):
+        """It has the fields of its base."""
+
+    @dataclasses.dataclass(frozen=True)
+    class More(Made):
+        third: Annotated[int, check.integer, 3, "it is the third"] = 3
+
     made = Made(2)
     assert (type(made.size), made.number, vars(made).keys()) == (float, None, {"size", "number"})
-    with pytest.raises(ValueError, match=re.escape("number must be at least 1: got 0; it counts")):
-        Made(2.0, 0)
-    with pytest.raises(ValueError, match=re.escape("size must lie in (0, inf): got -1.0")):
-        Made(-1.0)
+    for cls in (Made, Bare, More):
+        with pytest.raises(ValueError, match=re.escape("number must be at least 1: got 0; it cou")):
+            cls(2.0, 0)
+        with pytest.raises(ValueError, match=re.escape("size must lie in (0, inf): got -1.0")):
+            cls(-1.0)
+    with pytest.raises(ValueError, match="third must be at least 3: got 2"):
+        More(1.0, third=2)

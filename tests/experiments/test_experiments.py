@@ -670,3 +670,23 @@ def test_a_new_schedule_is_one_line(monkeypatch, tmp_path):
     again = record(double, tmp_path / "double", variants=["halved"], seeds=[0])
     plain = found.read("plain", 0)["distance"]
     np.testing.assert_array_equal(again.read("halved", 0)["distance"], plain)
+
+
+POLE = {"environment": "CartPole-v0", "hidden": (8,), "iterations": 2}
+
+
+@pytest.mark.parametrize(
+    ("cls", "arguments", "count"),
+    [
+        (GridWorldSpec, {"n": 3, "episodes": 5}, "seeds"),
+        (ReinforceSpec, {"training": TrainingSpec(**POLE)}, "seeds"),
+        (TrainingSpec, POLE, "batch"),
+    ],
+)
+def test_a_users_subclass_of_a_specification_is_checked_too(cls, arguments, count) -> None:
+    """Its fields are annotated in the package's modules, the class stands in another."""
+    mine = dataclasses.dataclass(frozen=True)(type("Mine", (cls,), {"__module__": __name__}))
+    for made in (cls, mine):
+        assert made(**arguments) == made(**arguments)
+        with pytest.raises(ValueError, match=f"^{count} must be at least"):
+            made(**arguments, **{count: -1})
