@@ -354,8 +354,9 @@ def exact_convex(
     start, noise = np.empty((2, len(wanted), *shape))
     places = {int(w): place for place, w in enumerate(wanted)}
     for t in range(last):
-        new = again[t, :, None]
-        x, xx, xb = np.where(new, x_bar, x), np.where(new, bb, xx), np.where(new, bb, xb)
+        if again[t].any():
+            new = again[t, :, None]
+            x, xx, xb = np.where(new, x_bar, x), np.where(new, bb, xx), np.where(new, bb, xb)
         bend = (mu - a) * eta[t]
         on_x, on_bar = 1 - mu * eta[t] + bend * beta[t], bend * (1 - beta[t])
         x = on_x * x + on_bar * x_bar
