@@ -81,6 +81,12 @@ def test_a_walk_has_the_steps_of_the_grid():
     at_walls = int((np.diff(states) == 0).sum())
     assert text.count('r="3"') == at_walls
     assert f"{at_walls} of them against a wall" in text
+    chapter = (ROOT / "notebooks" / "src" / "09_gridworld.md").read_text("utf8")
+    assert at_walls == 9
+    assert len(set(states)) < grid.n**2 / 2
+    assert grid.goal_state not in states
+    for words in ("into the walls nine times", "fewer than half of the cells", "goal is not among"):
+        assert words in chapter
 
 
 def test_the_ladder_has_an_arrow_for_each_move_of_the_chapter():

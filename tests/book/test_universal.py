@@ -385,6 +385,7 @@ EVIDENCE = {
         "No answer can be read from the short": "No two algorithms run on one robot",
     },
     "13": {
+        "no difference is found on the ant": 'complete("figure3-ant") and set(WORDS["fig',
         "It is the way there that is faster": "assert end_p > 0.5",
         "is ahead of SGD by": 'assert {_words[q] for q in ("theorem", "long", "nesterov", "step")}',
         "*Not known*: tuned robots": OPEN,
