@@ -78,7 +78,7 @@ const editors = [
   }),
 ];
 
-// Two taps draw an arrow, or take it away: from the first state to the second.
+// Two taps draw an arrow, or take it away: from the first state to the second. So does a drag.
 let from = null;
 function tap(state) {
   if (from === null) from = state;
@@ -116,20 +116,60 @@ function distances(matrix, pi, most) {
 
 const graph = board("graph", "The chain as a graph, its states shaded by their probability", [-1.45, 1.45, 1.45, -1.45], { square: true });
 graph.containerObj.setAttribute("role", "group"); // it holds buttons: the states of a chain of one's own
-graph.containerObj.addEventListener("click", (event) => {
-  const state = nodes.findIndex(([circle]) => {
-    const box = circle.rendNode.getBoundingClientRect();
-    return Math.hypot(event.clientX - box.x - box.width / 2, event.clientY - box.y - box.height / 2) < 0.65 * box.width;
-  });
-  if (values().chain === "own" && state >= 0) tap(state);
+const stateAt = (event) => nodes.findIndex(([circle]) => {
+  const box = circle.rendNode.getBoundingClientRect();
+  return Math.hypot(event.clientX - box.x - box.width / 2, event.clientY - box.y - box.height / 2) < 0.65 * box.width;
 });
+
+// A pointer that leaves the state where it went down pulls an arrow out of it; lifted before, it has tapped.
+let pull = null;
+function follow(event) {
+  if (event.pointerId !== pull?.pointer) return;
+  const over = stateAt(event);
+  if (over !== pull.state) from = pull.state;
+  if (from !== pull.state) return; // still a tap
+  pulled.point1.setPositionDirectly(JXG.COORDS_BY_USER, nodes[from][0].center.coords.usrCoords.slice(1));
+  pulled.point2.setPositionDirectly(JXG.COORDS_BY_USER, graph.getUsrCoordsOfMouse(event));
+  pulled.setAttribute({ visible: true });
+  mark(over);
+  graph.update();
+}
+function letGo(state = -1) {
+  pull = null;
+  if (pulled) pulled.setAttribute({ visible: false });
+  if (state >= 0) return tap(state);
+  from = null;
+  redraw();
+}
+const listen = (what, act) => graph.containerObj.addEventListener(what, act);
+listen("pointerdown", (event) => {
+  const state = stateAt(event);
+  if (values().chain !== "own" || state < 0 || pull || event.button) return;
+  graph.containerObj.setPointerCapture(event.pointerId); // to know where it ends, outside of the picture, too
+  pull = { pointer: event.pointerId, state };
+});
+listen("pointermove", follow);
+listen("pointerup", (event) => {
+  follow(event);
+  if (event.pointerId === pull?.pointer) letGo(stateAt(event));
+});
+listen("lostpointercapture", (event) => event.pointerId === pull?.pointer && letGo()); // the page scrolls, or a call comes
+addEventListener("keydown", (event) => event.key === "Escape" && letGo());
 const curve = plot("distance", "Distances to the stationary law over the steps", { x: [0, LONGEST], y: [1e-4, 1.5], log: "y", xlabel: "step k", ylabel: "distance", legend: [0.5, 0.97] });
 const worst = curve.curve(COLOUR.black, "worst start, d(k)");
 const here = curve.curve(COLOUR.blue, "this start", { dash: 2 });
 const now = curve.curve(COLOUR.grey, "", { strokeWidth: 1 });
 
 let drawn = "";
-let nodes = [];
+let nodes = [], pulled;
+// In orange: the state where an arrow begins, and the one that a pointer would lead it to.
+function mark(over = -1) {
+  nodes.forEach(([circle], i) => {
+    const marked = i === from || i === over;
+    circle.setAttribute({ strokeColor: marked ? COLOUR.orange : COLOUR.black, strokeWidth: marked ? 4 : 1.5 });
+    if (pulled) circle.rendNode.setAttribute("aria-pressed", i === from);
+  });
+}
 function drawGraph(matrix, own) {
   if (drawn === JSON.stringify([matrix, own])) return;
   drawn = JSON.stringify([matrix, own]);
@@ -161,9 +201,11 @@ function drawGraph(matrix, own) {
         event.preventDefault();
         tap(i);
       });
+      circle.rendNode.addEventListener("click", (event) => event.detail || tap(i)); // that of a screen reader comes without a pointer
     }
     return [circle, share];
   });
+  pulled = own && graph.create("arrow", [[0, 0], [0, 0]], { ...options, visible: false, strokeColor: COLOUR.orange, strokeWidth: 3, layer: 9 });
   graph.unsuspendUpdate();
   nodes[focused]?.[0].rendNode.focus();
 }
@@ -176,15 +218,12 @@ explore((given) => {
   for (const editor of editors) editor.hidden = !own;
   if (!own || from >= n) from = null;
   drawGraph(matrix, own);
-  nodes.forEach(([circle], i) => {
-    circle.setAttribute({ strokeColor: i === from ? COLOUR.orange : COLOUR.black, strokeWidth: i === from ? 4 : 1.5 });
-    if (own) circle.rendNode.setAttribute("aria-pressed", i === from);
-  });
+  mark();
   const pi = fault ? [] : stationary(matrix), ergodic = !fault && walks(matrix).flat().every(Boolean);
   const d = fault ? [] : distances(matrix, pi, ergodic ? MOST : LONGEST + 1);
   const refused = fault || (ergodic && d.at(-1) >= DONE ? `This chain takes more than ${MOST} steps to forget, too many for this page: take weights that differ less.` : "");
   const rounds = refused || ergodic ? "" : "This chain is periodic: its law goes round, and d(k) does not fall to 0.";
-  const hint = from === null ? "Tap a state, then another: an arrow with the new weight comes or goes. The same state twice draws its loop." : `From state ${from}: tap the state that the arrow leads to.`;
+  const hint = from === null ? "Tap a state, then another, or drag from one to the other: an arrow with the new weight comes or goes. The same state twice draws its loop." : `From state ${from}: tap the state that the arrow leads to. Escape lets go.`;
   tell(own ? [refused, rounds, hint].filter(Boolean).join(" ") : "");
   if (refused) {
     nodes.forEach(([circle, share]) => {

@@ -564,7 +564,7 @@ def pressed_now(control) -> bool:
     return control.get_attribute("aria-pressed") == "true"
 
 
-@pytest.mark.parametrize("way", ["mouse", "keyboard", "touch"])
+@pytest.mark.parametrize("way", ["mouse", "keyboard", "touch", "screen reader"])
 def test_a_reader_draws_a_chain(way: str, page, fingers, faults) -> None:
     """Two states are tapped, and their arrow comes or goes; the numbers are the package's."""
     page = fingers if way == "touch" else page
@@ -577,6 +577,9 @@ def test_a_reader_draws_a_chain(way: str, page, fingers, faults) -> None:
                 node.focus()
                 page.keyboard.press("Enter")
                 continue
+            if way == "screen reader":
+                node.dispatch_event("click")
+                continue
             node.scroll_into_view_if_needed()
             box = node.bounding_box()
             at = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -585,9 +588,12 @@ def test_a_reader_draws_a_chain(way: str, page, fingers, faults) -> None:
     def arrows() -> set[str]:
         return set(page.locator("#arrows").input_value().split())
 
+    first = page.get_by_role("button", name="State 0", exact=True)
     tap(0)
-    assert pressed_now(page.get_by_role("button", name="State 0", exact=True))
-    tap(0)
+    assert pressed_now(first)
+    page.keyboard.press("Escape")
+    assert not pressed_now(first)
+    tap(0, 0)
     assert arrows() == {"0-1", "1-0"}
     assert "periodic" in page.locator(".message").inner_text()
     page.get_by_role("button", name="Add a state").click()
@@ -631,14 +637,107 @@ def test_what_is_no_ergodic_chain_is_refused_in_words(arrows: str, words: str, p
     assert faults == []
 
 
+class Finger:
+    """A finger on the page, with the words of ``page.mouse``."""
+
+    def __init__(self, page) -> None:
+        self.screen, self.at, self.touches = page.context.new_cdp_session(page), (0.0, 0.0), False
+
+    def move(self, x: float, y: float, steps: int = 1) -> None:
+        for part in range(1, steps + 1) if self.touches else ():
+            (a, b), share = self.at, part / steps
+            self._send("touchMove", a + share * (x - a), b + share * (y - b))
+        self.at = x, y
+
+    def down(self) -> None:
+        self.touches = True
+        self._send("touchStart", *self.at)
+
+    def up(self) -> None:
+        self.touches = False
+        self.screen.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    def _send(self, kind: str, x: float, y: float) -> None:
+        touch = {"type": kind, "touchPoints": [{"x": x, "y": y}]}
+        self.screen.send("Input.dispatchTouchEvent", touch)
+
+
+@pytest.mark.parametrize("way", ["mouse", "touch"])
+def test_a_reader_pulls_arrows(way: str, page, fingers, faults) -> None:
+    """From a state to a state, with a line that is seen; elsewhere and by Escape, to nothing."""
+    page = fingers if way == "touch" else page
+    hand = Finger(page) if way == "touch" else page.mouse
+    page.goto(address("forgetting", "?chain=own&arrows=0-1%201-2%202-0%200-0:2&weight=4"))
+    field = page.locator("#arrows")
+    page.locator("#graph").scroll_into_view_if_needed()
+
+    def place(state: int) -> tuple[float, float]:
+        box = page.get_by_role("button", name=f"State {state}", exact=True).bounding_box()
+        return box["x"] + 0.6 * box["width"], box["y"] + 0.7 * box["height"]
+
+    def seen() -> bool:
+        return page.locator("#graph line[stroke='#D55E00']").is_visible()
+
+    def pull(*ways: tuple[float, float], escape: bool = False) -> None:
+        hand.move(*ways[0])
+        hand.down()
+        assert not seen()
+        for way in ways[1:]:
+            hand.move(*way, steps=4)
+            assert seen()
+        if escape:
+            page.keyboard.press("Escape")
+        hand.up()
+        assert not seen()
+
+    def matches(arrows: str) -> None:
+        assert field.input_value() == arrows
+        assert page.get_by_role("button", pressed=True).count() == 0
+        found = page.evaluate(NUMBERS)
+        for key, value in forgetting("own", 3, 0, arrows=arrows).items():
+            np.testing.assert_allclose(np.array(found[key], float), value, rtol=1e-9, atol=1e-9)
+
+    x, y = place(0)
+    nowhere = x + 60, y
+    before = page.evaluate("scrollY")
+    pull(place(0), place(2))
+    matches("0-1 1-2 2-0 0-0:2 0-2:4")
+    pull(place(1), nowhere, place(1))  # its loop
+    matches("0-1 1-2 2-0 0-0:2 0-2:4 1-1:4")
+    pull(place(0), place(1), place(2))
+    kept = "0-1 1-2 2-0 0-0:2 1-1:4"
+    matches(kept)
+    pull(place(2), nowhere)
+    matches(kept)
+    pull(place(2), (x, 2))  # outside of the picture
+    matches(kept)
+    pull(place(2), place(0), escape=True)
+    matches(kept)
+    assert page.evaluate("scrollY") == before
+    assert faults == []
+
+
+@pytest.mark.parametrize(
+    ("chain", "height", "scrolls"),
+    [("own", 0.2, False), ("own", 0.5, True), ("two_clusters", 0.2, True)],
+)
+def test_a_finger_scrolls_unless_it_pulls(chain: str, height: float, scrolls: bool, fingers):
+    """State 0 is at the top of the picture, its middle is empty."""
+    fingers.goto(address("forgetting", f"?chain={chain}"))
+    box = fingers.locator("#graph").bounding_box()
+    drag(fingers, (box["x"] + box["width"] / 2, box["y"] + height * box["height"]), (0, -200))
+    fingers.wait_for_timeout(100)
+    assert (fingers.evaluate("scrollY") > 50) is scrolls
+    assert fingers.get_by_role("button", pressed=True).count() == 0
+
+
 def drag(page, start: tuple[float, float], by: tuple[float, float]) -> None:
     """A finger goes down, moves, and is lifted."""
-    finger = page.context.new_cdp_session(page)
-    for step in range(6):
-        at = [{"x": s + step / 5 * b, "y": t + step / 5 * c} for s, t, b, c in [(*start, *by)]]
-        kind = "touchMove" if step else "touchStart"
-        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
-    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    finger = Finger(page)
+    finger.move(*start)
+    finger.down()
+    finger.move(start[0] + by[0], start[1] + by[1], steps=5)
+    finger.up()
 
 
 @pytest.mark.parametrize("name", CASES)
