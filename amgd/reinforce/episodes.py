@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
-from amgd.reinforce.policies import Generators, Policy, check_fit
+from amgd.reinforce.policies import Generators, Policy, check_fit, kept_arrays
 from amgd.reinforce.simulators import Simulator
 
 __all__ = ["Episodes", "collect_episodes"]
@@ -264,9 +264,7 @@ def _play_all(
             part, first = parts[i], int(firsts[i])
             return _play(policy, part, initial[i], first, horizon, noise, company, i)
 
-    if len(parts) == 1:
-        return [play(0)]
-    with ThreadPoolExecutor(len(parts) - 1) as pool:
+    with kept_arrays(policy), ThreadPoolExecutor(len(parts)) as pool:
         others = [pool.submit(play, i) for i in range(1, len(parts))]
         return [play(0), *(other.result() for other in others)]
 
@@ -383,12 +381,13 @@ def _parts(policy: Policy, simulator: Simulator, n: int) -> tuple[list[Simulator
     does for most sizes of a network, and not for all.
     """
     parts = simulator.parts() if policy.replicates is None and n >= LEAST else [simulator]
-    cut = n // 2 // ALIGNED * ALIGNED
-    if len(parts) == 1 or not _divisible(policy, n, cut, simulator.may_end):
-        return [simulator], []
-    if simulator.n_running:
-        simulator.compact(np.zeros(simulator.n_running, dtype=bool))
-    return parts, [cut]
+    tried = (n // 2, n // 2 // ALIGNED * ALIGNED) if len(parts) > 1 else ()
+    for cut in tried:
+        if _divisible(policy, n, cut, simulator.may_end):
+            if simulator.n_running:
+                simulator.compact(np.zeros(simulator.n_running, dtype=bool))
+            return parts, [cut]
+    return [simulator], []
 
 
 _tried: dict[tuple[Any, ...], bool] = {}
@@ -396,7 +395,7 @@ _tried: dict[tuple[Any, ...], bool] = {}
 
 def _divisible(policy: Policy, n: int, cut: int, may_end: bool) -> bool:
     """Whether parts of n rows act as the whole: two halves, and if episodes end any two or more."""
-    key = (type(policy), *((p.shape, p.dtype) for p in policy.parameters()), n, may_end)
+    key = (type(policy), *((p.shape, p.dtype) for p in policy.parameters()), n, cut, may_end)
     if key not in _tried:
         rng = np.random.default_rng(0)
         observations = rng.standard_normal((n, policy.observation_size))

@@ -139,9 +139,9 @@ def assert_equal_batches(one, other):
     [
         ("Walker2d-v5", 5, 30, (8,), []),  # too few to be worth it
         ("Walker2d-v5", 16, 80, (8,), [8]),
-        ("Walker2d-v5", 41, 80, (32, 32), [16]),
-        ("Ant-v5", 20, 70, (128, 64, 32), [8]),
-        ("HalfCheetah-v5", 25, 70, (32, 32), [8]),
+        ("Walker2d-v5", 41, 80, (32, 32), [20]),
+        ("Ant-v5", 20, 70, (128, 64, 32), [10]),
+        ("HalfCheetah-v5", 25, 70, (32, 32), [12]),
         ("Swimmer-v5", 100, 20, (32, 32), [48]),
     ],
 )
@@ -158,7 +158,7 @@ def test_threads_change_nothing(name, n, horizon, hidden, cuts):
 def test_the_last_episode_of_a_half_acts_as_one_of_several_or_alone():
     # One row times a matrix has other last bits than the same row among others.
     one, *_ = with_threads(1, "Walker2d-v5", 24, 80)
-    halves = np.split(one.lengths, [8])
+    halves = np.split(one.lengths, with_threads(2, "Walker2d-v5", 24, 80)[2])
     running = np.array([[(half > t).sum() for t in range(80)] for half in halves])
     assert ((running.min(axis=0) == 1) & (running.max(axis=0) > 1)).any()
     assert (running.sum(axis=0) == 1).any()
