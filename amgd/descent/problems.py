@@ -192,6 +192,9 @@ class Ball(Domain):
         return np.zeros_like(slope) if norm == 0 else -self.radius * slope / norm
 
 
+Bound = Annotated[ArrayLike, check.array, [(), ("d",)], "give one bound, or one for each axis"]
+
+
 class Box(Domain):
     """The box lower <= x <= upper, coordinate by coordinate; an interval when d = 1.
 
@@ -206,13 +209,10 @@ class Box(Domain):
     array([1. , 0.5])
     """
 
-    def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
-        self.lower = check.array(
-            "lower", lower, [(), ("d",)], "give one bound, or one for each axis"
-        )
-        self.upper = check.array(
-            "upper", upper, [(), ("d",)], "give one bound, or one for each axis"
-        )
+    @check.arguments
+    def __init__(self, lower: Bound, upper: Bound) -> None:
+        self.lower: FloatArray = np.asarray(lower)
+        self.upper: FloatArray = np.asarray(upper)
         if not np.all(self.lower < self.upper):
             raise ValueError(
                 f"lower must be below upper: got lower={lower!r}, upper={upper!r}; swap them"
@@ -260,6 +260,9 @@ class Box(Domain):
 # The interface --------------------------------------------------------------------------------
 
 
+AnyDomain = Annotated[Domain | None, check.instance, Domain, "pass a WholeSpace, Ball or Box"]
+
+
 class Problem(ABC):
     r"""Minimise :math:`f(x)=\sum_\xi\pi_\xi F(x;\xi)` over a convex set.
 
@@ -289,8 +292,9 @@ class Problem(ABC):
     minimum: float
     minimiser: FloatArray | None
 
+    @check.arguments
     def __init__(
-        self, n_states: int, dim: int, stationary: ArrayLike | None, domain: Domain | None
+        self, n_states: int, dim: int, stationary: ArrayLike | None, domain: AnyDomain
     ) -> None:
         self.n_states = n_states
         self.dim = dim
@@ -300,8 +304,6 @@ class Problem(ABC):
             self.stationary = check.probabilities("stationary", stationary, (n_states,))
         self.stationary.flags.writeable = False
         self.domain = WholeSpace() if domain is None else domain
-        cure = "pass a WholeSpace, Ball or Box"
-        check.instance("domain", self.domain, Domain, cure)  # type: ignore[type-abstract]
         self.diameter = self.domain.diameter_in(dim)
 
     @abstractmethod
@@ -401,31 +403,32 @@ class Quadratic(Problem):
     array([ 1.3, -0.1])
     """
 
+    @check.arguments
     def __init__(
         self,
-        matrix: ArrayLike,
+        matrix: Annotated[
+            ArrayLike,
+            check.array,
+            [("d",), ("d", "d"), ("n", "d", "d")],
+            "give A, its diagonal or one A for each state",
+        ],
         noise: ArrayLike | None = None,
         *,
         stationary: ArrayLike | None = None,
         minimiser: ArrayLike | None = None,
-        offset: float = 0.0,
-        domain: Domain | None = None,
+        offset: Annotated[float, check.real, "it is the minimum of f"] = 0.0,
+        domain: AnyDomain = None,
     ) -> None:
-        shapes: list[check.Shape] = [("d",), ("d", "d"), ("n", "d", "d")]
-        given = check.array(
-            "matrix", matrix, shapes, "give A, its diagonal or one A for each state"
-        )
+        given = np.asarray(matrix)
         matrices = np.diag(given)[None] if given.ndim == 1 else given.reshape(-1, *given.shape[-2:])
         dim = matrices.shape[-1]
         size = np.abs(matrices).max()
         if np.abs(matrices - matrices.swapaxes(1, 2)).max() > 1e-12 * size:
             raise ValueError("matrix must be symmetric; pass (A + A.T) / 2")
         n_matrices = matrices.shape[0]
-        shifts = (
-            np.zeros((n_matrices, dim))
-            if noise is None
-            else check.array("noise", noise, ("n", dim), "give one vector for each state")
-        )
+        if noise is None:
+            noise = np.zeros((n_matrices, dim))
+        shifts = check.array("noise", noise, ("n", dim), "give one vector for each state")
         n_states = max(n_matrices, shifts.shape[0])
         if n_matrices not in (1, n_states) or len(shifts) != n_states:
             raise ValueError(
@@ -439,11 +442,9 @@ class Quadratic(Problem):
                 f"noise must have mean 0 under stationary: got {mean_shift:.3g}; "
                 "subtract its mean and move the minimiser instead"
             )
-        x_star = (
-            np.zeros(dim)
-            if minimiser is None
-            else check.array("minimiser", minimiser, (dim,), "give a point")
-        )
+        if minimiser is None:
+            minimiser = np.zeros(dim)
+        x_star = check.array("minimiser", minimiser, (dim,), "give a point")
         if not self.domain.contains(x_star):
             raise ValueError(
                 f"minimiser must lie in the domain: got {x_star.tolist()}; enlarge the domain"
@@ -473,7 +474,7 @@ class Quadratic(Problem):
         self.ell = float(spread.max())
         self.sigma = float((_times(spread, reach) + lengths).max())
         self.M = float((_times(norms, reach) + lengths).max())
-        self.minimum = check.real("offset", offset, "it is the minimum of f")
+        self.minimum = offset
         self.minimiser = x_star
 
     def _value(self, x: FloatArray) -> FloatArray:
@@ -534,10 +535,15 @@ class Linear(Problem):
     (-2.0, array([-2.]), 0.5)
     """
 
+    @check.arguments
     def __init__(
-        self, slopes: ArrayLike, *, stationary: ArrayLike | None = None, domain: Domain
+        self,
+        slopes: Annotated[ArrayLike, check.array, ("n", "d"), "give one slope for each state"],
+        *,
+        stationary: ArrayLike | None = None,
+        domain: Annotated[Domain, check.later],
     ) -> None:
-        self._slopes = check.array("slopes", slopes, ("n", "d"), "give one slope for each state")
+        self._slopes = np.asarray(slopes)
         n_states, dim = self._slopes.shape
         super().__init__(n_states, dim, stationary, domain)
         self._slope = self.stationary @ self._slopes
@@ -603,7 +609,7 @@ class Huber(Problem):
         clip: Annotated[float, check.positive, "it is the M of the formula"],
         *,
         stationary: ArrayLike | None = None,
-        domain: Domain | None = None,
+        domain: AnyDomain = None,
     ) -> None:
         self._centres, self._curvature, self._clip = np.asarray(centres), curvature, clip
         n_states, dim = self._centres.shape
@@ -642,15 +648,16 @@ class Huber(Problem):
 class _MarginLoss(Problem):
     r"""Losses :math:`F(x;\xi)=\phi(z_\xi^\top x)+\frac\lambda2\|x\|^2`, z = label * feature."""
 
+    @check.arguments
     def __init__(
         self,
-        features: ArrayLike,
+        features: Annotated[ArrayLike, check.array, ("n", "d"), "give one data point a row"],
         labels: ArrayLike | None,
-        ridge: float,
+        ridge: Annotated[float, check.real, "0 leaves the ridge out", "[0, inf)"],
         stationary: ArrayLike | None,
-        domain: Domain | None,
+        domain: AnyDomain,
     ) -> None:
-        self._z = check.array("features", features, ("n", "d"), "give one data point a row")
+        self._z = np.asarray(features)
         n_states, dim = self._z.shape
         super().__init__(n_states, dim, stationary, domain)
         if labels is not None:
@@ -731,7 +738,6 @@ class Logistic(_MarginLoss):
         stationary: ArrayLike | None = None,
     ) -> None:
         ball = Ball(radius)
-        ridge = check.real("ridge", ridge, "0 leaves the ridge out", "[0, inf)")
         super().__init__(features, labels, ridge, stationary, ball)
         top, squares, rest = self._second_moments()
         lengths = np.sqrt(squares)
@@ -834,7 +840,7 @@ class Sigmoid(_MarginLoss):
         labels: ArrayLike | None = None,
         *,
         stationary: ArrayLike | None = None,
-        domain: Domain | None = None,
+        domain: AnyDomain = None,
     ) -> None:
         super().__init__(features, labels, 0.0, stationary, domain)
         top, squares, rest = self._second_moments()
@@ -855,6 +861,9 @@ class Sigmoid(_MarginLoss):
     @staticmethod
     def _slope(margin: FloatArray) -> FloatArray:
         return np.asarray(-expit(margin) * expit(-margin))
+
+
+_ROW = "give the amplitudes of one state a row"
 
 
 class Cosines(Problem):
@@ -885,17 +894,17 @@ class Cosines(Problem):
     """
 
     @check.in_range
+    @check.arguments
     def __init__(
         self,
-        cosine: ArrayLike,
+        cosine: Annotated[ArrayLike, check.array, ("n", "d"), _ROW],
         sine: ArrayLike,
         frequency: ArrayLike,
         *,
         stationary: ArrayLike | None = None,
     ) -> None:
-        cure = "give the amplitudes of one state a row"
-        self._cosine = check.array("cosine", cosine, ("n", "d"), cure)
-        self._sine = check.array("sine", sine, self._cosine.shape, cure)
+        self._cosine = np.asarray(cosine)
+        self._sine = check.array("sine", sine, self._cosine.shape, _ROW)
         n_states, dim = self._cosine.shape
         super().__init__(n_states, dim, stationary, None)
         omega = check.array("frequency", frequency, (dim,), "give one frequency for each axis")

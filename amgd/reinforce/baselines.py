@@ -18,6 +18,8 @@ the baseline would depend on the actions, and the gradient would be biased.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
@@ -26,6 +28,9 @@ from amgd import _checks as check
 from amgd._checks import FloatArray
 
 __all__ = ["LinearBaseline"]
+
+Observations = Annotated[ArrayLike, check.array, ("N", "size"), "pass one row a step"]
+Time = Annotated[ArrayLike, check.integers, 0, "steps of an episode count from 0"]
 
 
 class LinearBaseline:
@@ -60,16 +65,21 @@ class LinearBaseline:
     array([1., 3., 5.])
     """
 
-    def __init__(self, ridge: float = 1e-5, clip: float = 10.0) -> None:
-        self.ridge = check.positive("ridge", ridge, "1e-5 is rllab's")
-        self.clip = check.positive("clip", clip, "10 is rllab's")
+    @check.arguments
+    def __init__(
+        self,
+        ridge: Annotated[float, check.positive, "1e-5 is rllab's"] = 1e-5,
+        clip: Annotated[float, check.positive, "10 is rllab's"] = 10.0,
+    ) -> None:
+        self.ridge, self.clip = ridge, clip
         self.coefficients: FloatArray | None = None
 
     def __repr__(self) -> str:
         fitted = "not fitted" if self.coefficients is None else f"{self.coefficients.size} features"
         return f"<LinearBaseline: {fitted}>"
 
-    def features(self, observations: ArrayLike, time: ArrayLike) -> FloatArray:
+    @check.arguments
+    def features(self, observations: Observations, time: Time) -> FloatArray:
         """Return the features, shape (N, 2 observation_size + 4).
 
         Parameters
@@ -89,8 +99,7 @@ class LinearBaseline:
         >>> LinearBaseline().features([[-20.0]], [50])
         array([[-10.   , 100.   ,   0.5  ,   0.25 ,   0.125,   1.   ]])
         """
-        given = check.array("observations", observations, ("N", "size"), "pass one row a step")
-        steps = check.integers("time", time, 0, "steps of an episode count from 0")
+        given, steps = np.asarray(observations), np.asarray(time)
         if steps.shape != (len(given),):
             raise ValueError(
                 f"time must have shape ({len(given)},): got {steps.shape}; pass one a step"

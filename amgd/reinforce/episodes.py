@@ -24,7 +24,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ __all__ = ["Episodes", "collect_episodes"]
 BoolArray = NDArray[np.bool_]
 
 BLOCK = 64  # steps whose noise is drawn at once
+_CURE = "make one with make_simulator, which takes the name of a Gymnasium environment"
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,12 +155,13 @@ class Episodes:
         )
 
 
+@check.arguments
 def collect_episodes(
-    policy: Policy,
-    simulator: Simulator,
-    n: int,
+    policy: Annotated[Policy, check.later],
+    simulator: Annotated[Simulator, check.instance, Simulator, _CURE],
+    n: Annotated[int, check.count, "a batch has at least one episode"],
     *,
-    horizon: int | None = None,
+    horizon: Annotated[int | None, check.integer, 1, "it counts the steps of an episode"] = None,
     rng: Generators,
 ) -> Episodes:
     """Run exactly n whole episodes of a policy (of each of its replicates).
@@ -201,10 +203,7 @@ def collect_episodes(
     >>> episodes.lengths, episodes.truncated, episodes.returns
     (array([50, 50]), array([ True,  True]), array([-50., -50.]))
     """
-    cure = "make one with make_simulator, which takes the name of a Gymnasium environment"
-    check.instance("simulator", simulator, Simulator, cure)  # type: ignore[type-abstract]
     check_fit(policy, simulator)
-    n = check.count("n", n, "a batch has at least one episode")
     horizon = _checked_horizon(horizon, simulator)
     generators = _checked_generators(rng, policy)
     initial = np.concatenate([simulator.initial(n, rng=generator) for generator in generators])
@@ -421,7 +420,6 @@ def _checked_horizon(horizon: int | None, simulator: Simulator) -> int:
                 "pass the number of steps after which an episode is cut"
             )
         return limit
-    horizon = check.integer("horizon", horizon, 1, "it counts the steps of an episode")
     if limit is not None and horizon > limit:
         raise ValueError(
             f"horizon must be at most the registered limit {limit} of {simulator.name}: got "

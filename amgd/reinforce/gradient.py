@@ -20,7 +20,7 @@ estimate something else, as `step_weights` says.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -45,16 +45,17 @@ __all__ = [
 
 Loss = Literal["step_mean", "episode_mean", "episode_sum"]
 Advantages = Literal["raw", "centred", "normalised"]
-LOSSES = ("step_mean", "episode_mean", "episode_sum")
-ADVANTAGES = ("raw", "centred", "normalised")
+Numbers = Annotated[ArrayLike, check.array, ("N",), "pass one number a step"]
+Discount = Annotated[float | None, check.real, "0.99 is usual", "[0, 1]"]
 
 ROWS = 8192  # steps that go through the network at once: bounds the memory of the activations
 
 
+@check.arguments
 def returns_to_go(
-    rewards: ArrayLike,
+    rewards: Numbers,
     lengths: ArrayLike,
-    discount: float,
+    discount: Annotated[float, check.real, "0.99 is usual", "[0, 1]"],
     final_values: ArrayLike | None = None,
 ) -> FloatArray:
     """Return G_t = r_t + discount r_{t+1} + ... + discount^(L-t) v for every step of a batch.
@@ -83,9 +84,8 @@ def returns_to_go(
     >>> returns_to_go([1.0, 1.0, 1.0, 5.0], [3, 1], 0.5, final_values=[8.0, 0.0])
     array([2.75, 3.5 , 5.  , 5.  ])
     """
-    given = check.array("rewards", rewards, ("N",), "pass one number a step")
+    given = np.asarray(rewards)
     steps = _checked_lengths(lengths, len(given))
-    discount = check.real("discount", discount, "0.99 is usual", "[0, 1]")
     ends = np.cumsum(steps)
     if final_values is not None:
         final = check.array("final_values", final_values, steps.shape, "pass one an episode")
@@ -100,7 +100,8 @@ def returns_to_go(
     return np.asarray(sums[row, column])
 
 
-def standardise(advantages: ArrayLike, how: Advantages) -> FloatArray:
+@check.arguments
+def standardise(advantages: Numbers, how: Advantages) -> FloatArray:
     """Return advantages as they are, centred, or centred and divided by their deviation.
 
     Parameters
@@ -124,16 +125,16 @@ def standardise(advantages: ArrayLike, how: Advantages) -> FloatArray:
     >>> standardise([1.0, 3.0, 5.0], "normalised").std().round(6)
     np.float64(1.0)
     """
-    given = check.array("advantages", advantages, ("N",), "pass one number a step")
-    check.choice("how", how, ADVANTAGES)
+    given = np.asarray(advantages)
     if how == "raw":
         return given
     centred = given - given.mean()
     return np.asarray(centred if how == "centred" else centred / (centred.std() + 1e-8))
 
 
+@check.arguments
 def step_weights(
-    advantages: ArrayLike, lengths: ArrayLike, loss: Loss, discount: float | None = None
+    advantages: Numbers, lengths: ArrayLike, loss: Loss, discount: Discount = None
 ) -> FloatArray:
     r"""Return the weight of each step's :math:`\nabla\log\pi` in the estimate.
 
@@ -165,11 +166,9 @@ def step_weights(
     >>> step_weights([1.0, 1.0, 1.0, 1.0], [3, 1], "episode_sum", discount=0.5)
     array([0.5  , 0.25 , 0.125, 0.5  ])
     """
-    given = check.array("advantages", advantages, ("N",), "pass one number a step")
+    given = np.asarray(advantages)
     steps = _checked_lengths(lengths, len(given))
-    check.choice("loss", loss, LOSSES)
     if discount is not None:
-        discount = check.real("discount", discount, "0.99 is usual", "[0, 1]")
         time = np.arange(len(given)) - np.repeat(np.cumsum(steps) - steps, steps)
         given *= discount**time
     if loss == "step_mean":
@@ -226,7 +225,11 @@ class GradientStatistics(NamedTuple):
 
 @check.arguments
 def policy_gradient(
-    policy: Policy, episodes: Episodes, weights: ArrayLike, *, rows: int = ROWS
+    policy: Policy,
+    episodes: Episodes,
+    weights: ArrayLike,
+    *,
+    rows: Annotated[int, check.integer, 1, "8192 is the default"] = ROWS,
 ) -> GradientStatistics:
     """Set the ``grad`` of every parameter to minus the estimate, for an optimizer that descends.
 
@@ -264,7 +267,6 @@ def policy_gradient(
             f"policy must be a single one: got {policy.replicates} replicates; give each of them "
             "its own episodes, as Episodes.replicate does"
         )
-    rows = check.integer("rows", rows, 1, "8192 is the default")
     given = check.array("weights", weights, (episodes.n_steps,), "pass one for each step")
     factors = torch.as_tensor(given, dtype=policy.dtype)
     observations = torch.as_tensor(episodes.observations, dtype=policy.dtype)

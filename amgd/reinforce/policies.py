@@ -28,7 +28,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, Protocol, cast, runtime_checkable
+from typing import Annotated, Any, ClassVar, Literal, Protocol, cast, runtime_checkable
 
 import numpy as np
 import torch
@@ -49,7 +49,12 @@ __all__ = [
 ]
 
 ActionKind = Literal["discrete", "continuous"]
-Generators = np.random.Generator | Sequence[np.random.Generator]
+Generators = Annotated[np.random.Generator | Sequence[np.random.Generator], check.later]
+Sizes = Annotated[Sequence[int], check.later]
+DType = Annotated[torch.dtype, check.instance, torch.dtype, "pass torch.float64"]
+Clip = Annotated[float | None, check.positive, "10 is usual"]
+Std = Literal["network", "free"]
+Floor = Annotated[float, check.real, "1e-6 is rllab's", "(0, 1]"]
 
 
 # --- the network ----------------------------------------------------------------------------------
@@ -75,11 +80,9 @@ class MLP(nn.Module):
 
     _kept: list[tuple[NDArray[Any], NDArray[Any]]] | None = None  # see kept_arrays
 
-    def __init__(
-        self, sizes: Sequence[int], *, rng: Generators, dtype: torch.dtype = torch.float64
-    ) -> None:
+    @check.arguments
+    def __init__(self, sizes: Sizes, *, rng: Generators, dtype: DType = torch.float64) -> None:
         super().__init__()
-        check.instance("dtype", dtype, torch.dtype, "pass torch.float64")
         self.sizes = _checked_sizes(sizes)
         generators, self.replicates = _generators(rng)
         shapes = list(pairwise(self.sizes))
@@ -205,21 +208,18 @@ class ObservationNormaliser(nn.Module):
     mean: Tensor
     squares: Tensor
 
+    @check.arguments
     def __init__(
         self,
-        size: int,
-        clip: float,
+        size: Annotated[int, check.count, "an observation has one number at least"],
+        clip: Annotated[float, check.positive, "10 is usual"],
         *,
-        replicates: int | None = None,
-        dtype: torch.dtype = torch.float64,
+        replicates: Annotated[int | None, check.count, "None for a single policy"] = None,
+        dtype: DType = torch.float64,
     ) -> None:
         super().__init__()
-        size = check.count("size", size, "an observation has one number at least")
-        self.clip = check.positive("clip", clip, "10 is usual")
-        check.instance("dtype", dtype, torch.dtype, "pass torch.float64")
-        lead: tuple[int, ...] = ()
-        if replicates is not None:
-            lead = (check.count("replicates", replicates, "None for a single policy"),)
+        self.clip = clip
+        lead = () if replicates is None else (replicates,)
         check.room("size and replicates", size, *lead, cure="take fewer")
         self.register_buffer("count", torch.zeros(*lead, 1, dtype=torch.int64))
         self.register_buffer("mean", torch.zeros(*lead, size, dtype=dtype))
@@ -287,13 +287,14 @@ class Policy(nn.Module, ABC):
 
     action_kind: ClassVar[ActionKind]
 
+    @check.arguments
     def __init__(
         self,
-        sizes: Sequence[int],
+        sizes: Sizes,
         *,
         rng: Generators,
-        dtype: torch.dtype = torch.float64,
-        normalise_observations: float | None = None,
+        dtype: DType = torch.float64,
+        normalise_observations: Clip = None,
     ) -> None:
         super().__init__()
         self._set_dtype(dtype)
@@ -302,9 +303,8 @@ class Policy(nn.Module, ABC):
         self.replicates = self.network.replicates
         self.normaliser: ObservationNormaliser | None = None
         if normalise_observations is not None:
-            clip = check.positive("normalise_observations", normalise_observations, "10 is usual")
             self.normaliser = ObservationNormaliser(
-                self.sizes[0], clip, replicates=self.replicates, dtype=dtype
+                self.sizes[0], normalise_observations, replicates=self.replicates, dtype=dtype
             )
 
     def _set_dtype(self, dtype: torch.dtype) -> None:
@@ -371,7 +371,8 @@ class Policy(nn.Module, ABC):
         result: Tensor = self.distribution(observations).entropy()
         return result
 
-    def sample(self, observations: Tensor | ArrayLike, *, rng: np.random.Generator) -> NDArray[Any]:
+    @check.arguments
+    def sample(self, observations: Tensor | ArrayLike, *, rng: check.Generator) -> NDArray[Any]:
         """Draw one action for each observation.
 
         Examples
@@ -382,7 +383,7 @@ class Policy(nn.Module, ABC):
         array([0, 1, 1, 0, 1])
         """
         given = self._array(observations)
-        return self.act(given, self.noise(given.shape[:-1], rng=check.generator("rng", rng)))
+        return self.act(given, self.noise(given.shape[:-1], rng=rng))
 
     def extra_repr(self) -> str:
         """Show the sizes in `repr`."""
@@ -476,11 +477,11 @@ class SoftmaxPolicy(Policy):
 
     def __init__(
         self,
-        sizes: Sequence[int],
+        sizes: Sizes,
         *,
         rng: Generators,
-        dtype: torch.dtype = torch.float64,
-        normalise_observations: float | None = None,
+        dtype: DType = torch.float64,
+        normalise_observations: Clip = None,
     ) -> None:
         super().__init__(sizes, rng=rng, dtype=dtype, normalise_observations=normalise_observations)
         if self.action_size < 2:
@@ -581,23 +582,22 @@ class GaussianPolicy(Policy):
 
     action_kind: ClassVar[ActionKind] = "continuous"
 
+    @check.arguments
     def __init__(
         self,
-        sizes: Sequence[int],
-        std: Literal["network", "free"] = "network",
-        floor: float = 1e-6,
+        sizes: Sizes,
+        std: Std = "network",
+        floor: Floor = 1e-6,
         *,
         rng: Generators,
-        dtype: torch.dtype = torch.float64,
-        normalise_observations: float | None = None,
+        dtype: DType = torch.float64,
+        normalise_observations: Clip = None,
     ) -> None:
-        kind = check.choice("std", std, ("network", "free"))
-        least = check.real("floor", floor, "1e-6 is rllab's", "(0, 1]")
         super().__init__(sizes, rng=rng, dtype=dtype, normalise_observations=normalise_observations)
-        self.std, self.floor = kind, least
-        self._limit = -math.log(least)
+        self.std, self.floor = std, floor
+        self._limit = -math.log(floor)
         self.std_network: MLP | None = None
-        if kind == "network":
+        if std == "network":
             self.std_network = MLP(sizes, rng=rng, dtype=dtype)
         else:
             lead = () if self.replicates is None else (self.replicates,)
@@ -662,14 +662,14 @@ class ActsOn(Protocol):
 
 @check.arguments
 def policy_for(
-    simulator: ActsOn,
+    simulator: Annotated[ActsOn, check.instance, ActsOn, "make one with make_simulator"],
     hidden: Sequence[check.Count],
     *,
     rng: Generators,
-    std: Literal["network", "free"] = "network",
-    floor: float = 1e-6,
-    dtype: torch.dtype = torch.float64,
-    normalise_observations: float | None = None,
+    std: Std = "network",
+    floor: Floor = 1e-6,
+    dtype: DType = torch.float64,
+    normalise_observations: Clip = None,
 ) -> Policy:
     """Make the policy that fits a simulator: softmax for finitely many actions, else Gaussian.
 
@@ -688,8 +688,6 @@ def policy_for(
     >>> policy_for(make_simulator("CartPole-v0"), (8,), rng=np.random.default_rng(0)).sizes
     (4, 8, 2)
     """
-    cure = "make one with make_simulator"
-    check.instance("simulator", simulator, ActsOn, cure)  # type: ignore[type-abstract]
     sizes = (simulator.observation_size, *hidden, simulator.action_size)
     if simulator.action_kind == "discrete":
         return SoftmaxPolicy(

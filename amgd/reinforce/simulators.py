@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import pi
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -215,9 +215,11 @@ class Simulator(ABC):
             **self._get_state(),
         }
 
-    def set_state(self, state: State) -> Observations:
+    @check.arguments
+    def set_state(
+        self, state: Annotated[State, check.instance, dict, "see get_state"]
+    ) -> Observations:
         """Go on from `get_state`, to the last bit, and return the current observations."""
-        check.instance("state", state, dict, "see get_state")
         try:
             name, elapsed = state["name"], state["elapsed"]
             episodes, over, observations = (
@@ -296,10 +298,16 @@ class Simulator(ABC):
             )
 
 
-def _check_number(n: int) -> int:
-    n = check.count("n", n, "a batch has at least one episode")
-    check.room("n", n, 128, cure="take fewer episodes at a time")  # numbers of a robot's state
-    return n
+def _checked_number(name: str, n: Any) -> int:
+    number = check.count(name, n, "a batch has at least one episode")
+    check.room(
+        name, number, 128, cure="take fewer episodes at a time"
+    )  # numbers of a robot's state
+    return number
+
+
+Number = Annotated[int, _checked_number]
+Threads = Annotated[int, check.integer, 1, "two cores take two threads"]
 
 
 # --- the two classic tasks ------------------------------------------------------------------------
@@ -316,10 +324,10 @@ class _Classic(Simulator):
         self.name, self.horizon = name, horizon
         self._state: FloatArray = np.zeros((4, 0))
 
-    def initial(self, n: int, *, rng: np.random.Generator) -> FloatArray:
+    @check.arguments
+    def initial(self, n: Number, *, rng: check.Generator) -> FloatArray:
         """Draw n states uniform on (-spread, spread)^4."""
-        n = _check_number(n)
-        return check.generator("rng", rng).uniform(-self.spread, self.spread, size=(n, 4))
+        return rng.uniform(-self.spread, self.spread, size=(n, 4))
 
     def _check_rows(self, rows: NDArray[Any]) -> None:
         check.array("initial", rows, ("n", 4), f"a state of {self.name} is four numbers")
@@ -569,17 +577,22 @@ class Robot(Simulator):
     action_kind = "continuous"
     horizon = 1000
 
-    def __init__(self, name: str, *, threads: int = 1, use_contact_forces: bool = False) -> None:
+    @check.arguments
+    def __init__(
+        self,
+        name: Annotated[str, check.choice, tuple(_TASKS)],
+        *,
+        threads: Threads = 1,
+        use_contact_forces: Annotated[bool, check.boolean, "False gives 27"] = False,
+    ) -> None:
         super().__init__()
-        self.name = check.choice("name", name, tuple(_TASKS))
-        self.threads = check.integer("threads", threads, 1, "two cores take two threads")
-        contacts = check.boolean("use_contact_forces", use_contact_forces, "False gives 27")
-        if contacts and name != "Ant-v4":
+        self.name, self.threads = name, threads
+        if use_contact_forces and name != "Ant-v4":
             raise ValueError(
                 f"use_contact_forces is an option of Ant-v4: got it for {name}; "
                 "Ant-v5 always has contact forces, the other robots never"
             )
-        self._task = task = _ANT_WITH_CONTACTS if contacts else _TASKS[name]
+        self._task = task = _ANT_WITH_CONTACTS if use_contact_forces else _TASKS[name]
         self._mj = _mujoco()
         self._model = model = _model(task.model)
         self.dt = float(model.opt.timestep * task.frame_skip)
@@ -623,9 +636,10 @@ class Robot(Simulator):
                 self._halves.append(half)
         return self._halves
 
-    def initial(self, n: int, *, rng: np.random.Generator) -> FloatArray:
+    @check.arguments
+    def initial(self, n: Number, *, rng: check.Generator) -> FloatArray:
         """Draw n rows (qpos, qvel): the rest position with noise."""
-        n, rng, task, model = _check_number(n), check.generator("rng", rng), self._task, self._model
+        task, model = self._task, self._model
         positions = model.qpos0 + rng.uniform(-task.spread, task.spread, size=(n, model.nq))
         if task.normal_velocity:
             velocities = task.spread * rng.standard_normal((n, model.nv))
@@ -824,9 +838,10 @@ class GymnasiumSimulator(Simulator):
         with foreign_code(self.name, "close"):
             self._pool.close()
 
-    def initial(self, n: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
+    @check.arguments
+    def initial(self, n: Number, *, rng: check.Generator) -> NDArray[np.int64]:
         """Draw n seeds, one for each episode."""
-        return check.generator("rng", rng).integers(2**31, size=_check_number(n))
+        return rng.integers(2**31, size=n)
 
     def _check_rows(self, rows: NDArray[Any]) -> None:
         check.integers("initial", rows, 0, "a row is the seed of an episode")
@@ -898,7 +913,10 @@ _RETIRED = re.compile(
 )
 
 
-def make_simulator(name: str, *, threads: int = 1, **options: Any) -> Simulator:
+@check.arguments
+def make_simulator(
+    name: Annotated[str, check.later], *, threads: Threads = 1, **options: Any
+) -> Simulator:
     """Make the simulator of an environment.
 
     Parameters
@@ -929,7 +947,6 @@ def make_simulator(name: str, *, threads: int = 1, **options: Any) -> Simulator:
     """
     if not isinstance(name, str):
         raise TypeError(f"name must be a string: got {name!r}; pass a name such as 'CartPole-v0'")
-    check.integer("threads", threads, 1, "two cores take two threads")
     if _RETIRED.fullmatch(name):
         raise ValueError(_retired(name))
     if name in _CLASSIC and not options:
