@@ -411,11 +411,7 @@ class _Run:
                 f"{problem.diameter:g}); use amgd_convex or an unconstrained problem"
             )
         check_modulus(steps, getattr(problem, "mu", None))
-        if chain.n_states != problem.n_states:
-            raise ValueError(
-                f"chain and problem must have the same states: got {chain.n_states} and "
-                f"{problem.n_states}; make both for the same state space"
-            )
+        check_states(chain, problem)
         gap = float(np.abs(chain.stationary - problem.stationary).max())
         if gap > _STATIONARY_TOLERANCE:
             raise ValueError(
@@ -543,6 +539,24 @@ def _start(x0: ArrayLike, replicates: int, dim: int) -> FloatArray:
         shapes.append(())
     start = check.array("x0", x0, shapes, "give one start, or one for each replicate")
     return np.broadcast_to(start, (replicates, dim)).copy()
+
+
+def check_states(chain: Chain, problem: SampledProblem) -> None:
+    """Refuse a chain and a problem with other numbers of states."""
+    if chain.n_states != problem.n_states:
+        raise ValueError(
+            f"chain and problem must have the same states: got {chain.n_states} and "
+            f"{problem.n_states}; make both for the same state space"
+        )
+
+
+def check_average(average: str, steps: StepSizes) -> None:
+    """Refuse an average of the iterates of Algorithm 2."""
+    if average != "none" and steps.algorithm != "nonconvex":
+        raise ValueError(
+            f"average must be 'none' for the steps '{steps.name}' of Algorithm 2: got {average!r}; "
+            "its x_bar is an average already"
+        )
 
 
 def recorded(record: ArrayLike | None, n_steps: int) -> IntArray:

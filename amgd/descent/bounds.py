@@ -151,6 +151,17 @@ def _steps(steps: Any) -> StepSizes:
     return check.instance("steps", steps, StepSizes, "use a rule of amgd.descent.steps")
 
 
+def _lags(k: Any, s: Any) -> tuple[IntArray, IntArray]:
+    """k and s <= k, of one shape."""
+    k, s = np.broadcast_arrays(_counts("k", k), _counts("s", s))
+    if np.any(s > k):
+        raise ValueError(
+            f"s must be at most k: got s={int(s[s > k][0])}, k={int(k[s > k][0])}; "
+            "the lag cannot reach behind the start"
+        )
+    return k, s
+
+
 def _curvature(mu: Any, L: Any) -> tuple[float, float]:
     """0 < mu <= L, which strong convexity and smoothness of the same f imply."""
     mu, L = _positive("mu", mu), _positive("L", L)
@@ -422,14 +433,9 @@ def lemma1(
     >>> lemma1(5, 1, steps=sgd(0.1), L=1.0, M=1.0, chain=iid([0.5, 0.5]))
     0.05
     """
-    k, s = np.broadcast_arrays(_counts("k", k), _counts("s", s))
+    k, s = _lags(k, s)
     steps, chain = _steps(steps), _chain(chain)
     L, M = _positive("L", L), _positive("M", M)
-    if np.any(s > k):
-        raise ValueError(
-            f"s must be at most k: got s={int(s[s > k][0])}, k={int(k[s > k][0])}; "
-            "the lag cannot reach behind the start"
-        )
     if k.size == 0:
         return _result(np.zeros(k.shape))
     check.room("k", 8, int(k.max()), cure="take smaller k")
@@ -819,15 +825,10 @@ def lemma_lag(
     ...           chain=two_state(0.25, 0.25))
     0.5
     """
-    k, s = np.broadcast_arrays(_counts("k", k), _counts("s", s))
+    k, s = _lags(k, s)
     steps, chain = _steps(steps), _chain(chain)
     B, M = _positive("B", B), _positive("M", M)
     sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
-    if np.any(s > k):
-        raise ValueError(
-            f"s must be at most k: got s={int(s[s > k][0])}, k={int(k[s > k][0])}; "
-            "the lag cannot reach behind the start"
-        )
     if k.size == 0:
         return _result(np.zeros(k.shape))
     y_move, x_move = _noise_pieces(steps, int(k.max()), M, B)

@@ -22,9 +22,9 @@ from numpy.typing import ArrayLike
 
 from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
-from amgd.descent.algorithms import recorded
+from amgd.descent.algorithms import check_average, check_states, recorded
 from amgd.descent.problems import Problem
-from amgd.descent.steps import StepSizes
+from amgd.descent.steps import StepSizes, check_moduli
 from amgd.markov import MarkovChain
 
 __all__ = ["exact_average", "exact_convex", "exact_gap", "lower_accelerated", "lower_sgd"]
@@ -98,16 +98,8 @@ def exact_gap(
             "not affine, so leave the domain out"
         )
     n, d = chain.n_states, problem.dim
-    if n != problem.n_states:
-        raise ValueError(
-            f"chain and problem must have the same states: got {n} and {problem.n_states}; "
-            "make both for the same state space"
-        )
-    if average != "none" and steps.algorithm != "nonconvex":
-        raise ValueError(
-            f"average must be 'none' for the steps '{steps.name}' of Algorithm 2: got {average!r}; "
-            "its x_bar is an average already"
-        )
+    check_states(chain, problem)
+    check_average(average, steps)
     x_star = np.asarray(problem.minimiser)
     start = check.array("x0", x0, (d,), "give one point") - x_star
     noise = np.array([problem.sample_gradient(x_star, i) for i in range(n)])
@@ -468,8 +460,7 @@ def _lower(
 ) -> tuple[FloatArray, FloatArray]:
     """k with a last axis, and curvatures on it: a grid, and where the parts are largest."""
     n, low, high = np.asarray(k, np.float64)[..., None], mu, L
-    if low > high:
-        raise ValueError(f"mu must not exceed L: got mu={mu}, L={L}; perhaps the two are swapped")
+    check_moduli(mu, L)
     grid = np.broadcast_to(np.geomspace(low, high, 65), (*n.shape[:-1], 65))
     special = [high / (2 * n + 1), sigma / (r0 * np.sqrt(n))]
     return n, np.concatenate([grid, *(np.clip(s, low, high) for s in special)], axis=-1)

@@ -277,6 +277,12 @@ def check_modulus(steps: StepSizes, mu: float | None) -> None:
         )
 
 
+def check_moduli(mu: float, L: float) -> None:
+    """Refuse a modulus of strong convexity above the Lipschitz constant, up to rounding."""
+    if mu > L * (1 + _ROUNDING):
+        raise ValueError(f"mu must not exceed L: got mu={mu}, L={L}; perhaps the two are swapped")
+
+
 def check_block(
     steps: StepSizes, k: IntArray, algorithm: str, conditions: tuple[str, ...], L: float | None
 ) -> None:
@@ -729,8 +735,7 @@ def theorem3(mu: Modulus, L: Annotated[float, check.positive, _LIPSCHITZ]) -> St
     >>> theorem3(mu=1.0, L=1.0).gamma([1, 2])
     array([0.25, 0.4 ])
     """
-    if mu > L * (1 + _ROUNDING):
-        raise ValueError(f"mu must not exceed L: got mu={mu}, L={L}; perhaps the two are swapped")
+    check_moduli(mu, L)
     return _convex_rule(
         "theorem3",
         lambda k: 1.0 / (0.5 * mu * (k - 1.0) + 4.0 * L / k),

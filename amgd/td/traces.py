@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
-from amgd.descent.algorithms import recorded
+from amgd.descent.algorithms import check_average, recorded
 from amgd.descent.steps import Step, StepSizes, sgd
 from amgd.errors import Diverged
 from amgd.td.evaluation import TDProblem
@@ -435,11 +435,7 @@ def _rates(step: Step, average: str, last: int) -> tuple[FloatArray, ...]:
     """Return eta, alpha, beta and mu eta of each step; plain TD is Algorithm 2 with y = x."""
     k = np.arange(1, last + 1)
     if isinstance(step, StepSizes) and step.algorithm == "convex":
-        if average != "none":
-            raise ValueError(
-                f"average must be 'none' for the steps of Algorithm 2: got {average!r}; "
-                "its x_bar is an average already"
-            )
+        check_average(average, step)
         eta = step.eta(k)
         return eta, step.alpha(k), step.beta(k), step.mu * eta
     weight = {"none": np.ones(last), "uniform": 1 / k, "linear": 2 / (k + 1)}[average]
