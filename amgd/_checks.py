@@ -426,7 +426,10 @@ def _suits(name: str, array: Any, shapes: list[Shape], cure: str) -> None:
 
 def _scalar(value: Any) -> Any:
     """Return the number in an array or a tensor without axes, anything else as it is."""
-    return value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
+    with contextlib.suppress(RuntimeError):  # a tensor on the meta device has no number
+        if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+            return value.item()
+    return value
 
 
 def as_array(name: str, value: ArrayLike | None, cure: str) -> NDArray[Any]:
@@ -444,6 +447,8 @@ def as_array(name: str, value: ArrayLike | None, cure: str) -> NDArray[Any]:
         return np.asarray(value)
     except ValueError as error:
         raise ValueError(f"{name} must be a rectangular array: got {error}; {cure}") from None
+    except (TypeError, RuntimeError) as error:  # a tensor without numbers, or not of NumPy's types
+        raise TypeError(f"{name} must be an array: got {kind}: {error}; {cure}") from None
 
 
 def _real(name: str, array: NDArray[Any], cure: str) -> NDArray[Any]:

@@ -132,7 +132,10 @@ class MarkovChain:
         self._walked = np.empty(0)
         if labels is not None:
             try:
-                self.labels, different = tuple(labels), len(set(labels))
+                if isinstance(labels, set | frozenset):
+                    raise TypeError("a set has no order, so pass a list")
+                self.labels = tuple(labels)
+                different = len(set(self.labels))
             except TypeError as error:
                 raise TypeError(f"labels must be names: got {labels!r:.80}; {error}") from None
             if not different == len(self.labels) == self.n_states:

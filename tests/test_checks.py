@@ -129,6 +129,12 @@ def test_every_kind_of_integer_becomes_an_int(two):
     assert type(check.integer("n", two, 1, "c")) is int
 
 
+def test_a_tensor_without_a_number_is_no_number():
+    for read in (check.real, lambda *given: check.integer(*given[:2], 0, "c")):
+        with pytest.raises(TypeError, match=r"x must be an? .*: got <.*Meta object"):
+            read("x", Meta(1), "c")
+
+
 @pytest.mark.parametrize("huge", [10**400, -(10**400), Fraction(10**400, 3)])
 def test_numbers_beyond_the_floats_are_refused_not_an_overflow(huge):
     with pytest.raises(ValueError, match=r"x must lie in \(-inf, inf\): got -?inf; c"):
@@ -165,10 +171,21 @@ def test_every_kind_of_array_becomes_float64(read, value):
     assert result.tolist() == [0.25, 0.75]
 
 
+class Meta(Tensor):
+    """A tensor without numbers, or of a type that NumPy lacks."""
+
+    def item(self):
+        raise RuntimeError("no numbers")
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("no numbers")
+
+
 @every_reader
 @pytest.mark.parametrize(
     ("value", "error", "message"),
     [
+        (Meta([0.5, 0.5]), TypeError, "an array: got Meta: no numbers;"),
         (Tensor([0.5, 0.5], requires_grad=True), TypeError, r"got Tensor.*use \.detach\(\)"),
         (csr_array([[0.5, 0.5]]), TypeError, r"got csr_array; use \.toarray\(\)"),
         ([[0.5], [0.5, 1]], ValueError, "rectangular"),

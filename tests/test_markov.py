@@ -1359,7 +1359,7 @@ def test_counts_are_those_of_a_path_and_the_prior_is_added() -> None:
     counts = np.zeros((3, 3), dtype=int)
     for before, after in itertools.pairwise(path.tolist()):
         counts[before, after] += 1
-    found = MarkovChain.from_counts(counts, labels="abc")
+    found = MarkovChain.from_counts(counts, labels=iter("abc"))
     assert found.labels == ("a", "b", "c")
     for i, j in itertools.product(range(3), repeat=2):
         assert found.transition[i, j] == pytest.approx(counts[i, j] / counts[i].sum(), rel=1e-15)
@@ -1388,6 +1388,7 @@ def test_columns_are_rows_of_the_transpose(sparse: bool) -> None:
         (lambda: MarkovChain.from_counts([[1]], prior=-1), ValueError, r"prior must lie in \[0"),
         (lambda: MarkovChain.from_counts([["a"]]), TypeError, "counts must hold real numbers"),
         (lambda: MarkovChain([[1.0]], labels="ab"), ValueError, "labels must be 1 different ones"),
+        (lambda: MarkovChain(np.eye(2), labels={"a", "b"}), TypeError, "a set has no order"),
         (lambda: MarkovChain(np.eye(2), labels="aa"), ValueError, "labels must be 2 different"),
         (
             lambda: MarkovChain(np.ma.array(np.eye(2))),
