@@ -154,7 +154,7 @@ def amgd_nonconvex(
     TypeError, ValueError
         Bad input, or a step size that breaks a condition; the message names the first such k.
     Diverged
-        An iterate is infinite or NaN; the records so far are in its ``trajectory``.
+        An iterate is infinite or NaN; the records so far are in its ``recorded``.
 
     Examples
     --------

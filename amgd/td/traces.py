@@ -176,7 +176,7 @@ def td_trace(
     Raises
     ------
     Diverged
-        If an iterate is not finite.
+        If an iterate is not finite; holds the records so far.
     TypeError, ValueError
         If an argument has the wrong shape, type or range.
 
@@ -212,6 +212,7 @@ def td_trace(
         x = x + pull * (y - x) + eta * (delta[:, None] * z)
         x_bar = (1 - alpha) * x_bar + alpha * x
         if not np.isfinite(np.vdot(x, x)):
+            past = wanted <= t
             seed = int(np.argmin(np.isfinite((x * x).sum(axis=1))))
             raise Diverged(
                 f"td_trace diverges: the iterate of seed {seed} is not finite after transition "
@@ -219,6 +220,7 @@ def td_trace(
                 t + 1,
                 seed,
                 "an iterate is not finite",
+                TraceRun(wanted[past], thetas[past], xs[past]),
             )
         if t + 1 in places:
             thetas[places[t + 1]], xs[places[t + 1]] = x_bar, x
@@ -282,7 +284,7 @@ def expected_trace(
     Raises
     ------
     Diverged
-        If a second moment is not finite.
+        If a second moment is not finite; holds the records so far.
     TypeError, ValueError
         If an argument has the wrong type or range, or there are too many pieces of path.
 
@@ -315,6 +317,11 @@ def expected_trace(
     x_row, bar_row, one = unit[:d], unit[d:-1], unit[-1:]
     wanted = recorded(record, n_steps)
     kept, places = np.empty((len(wanted), *unit.shape)), {int(k): i for i, k in enumerate(wanted)}
+
+    def records(last: int) -> ExpectedTrace:
+        k, rows = wanted[wanted <= last], kept[wanted <= last]
+        return ExpectedTrace(k, theta_star + rows[:, d:-1, -1], rows[:, d:-1, d:-1])
+
     for t in range(n_steps):
         eta, alpha, beta, pull = (rate[t] for rate in rates)
         y = (1 - beta) * bar_row + beta * x_row
@@ -335,10 +342,11 @@ def expected_trace(
                 t + 1,
                 0,
                 "a second moment is not finite",
+                records(t),
             )
         if t + 1 in places:
             kept[places[t + 1]] = moments.sum(axis=0)
-    return ExpectedTrace(wanted, theta_star + kept[:, d:-1, -1], kept[:, d:-1, d:-1])
+    return records(n_steps)
 
 
 def _pieces(problem: TDProblem, cut: int) -> tuple[IntArray, IntArray, IntArray, FloatArray]:

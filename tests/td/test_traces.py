@@ -187,15 +187,19 @@ def test_what_is_refused(name):
         call()
 
 
-def test_a_run_that_diverges_names_seed_and_transition():
+def test_a_run_that_diverges_names_seed_and_transition_and_holds_the_records():
     path = np.tile([0, 1], 500)[None]
-    with (
-        pytest.raises(Diverged, match="seed 0 is not finite after transition"),
-        np.errstate(over="ignore", invalid="ignore"),
-    ):
-        td_trace(GOOD, path, 100.0)
-    with pytest.raises(Diverged, match="a second moment is not finite after transition"):
-        expected_trace(GOOD, 500, 100.0)
+    with pytest.raises(Diverged, match="seed 0 is not finite after transition") as one:
+        td_trace(GOOD, path, 100.0, record=7)
+    with pytest.raises(Diverged, match="a second moment is not finite after transition") as all_:
+        expected_trace(GOOD, 500, 100.0, record=7)
+    for error in (one.value, all_.value):
+        assert error.recorded.k.tolist() == list(range(7, error.k, 7)) != []
+    short = td_trace(GOOD, path[:, : one.value.k], 100.0, record=one.value.recorded.k)
+    np.testing.assert_array_equal(one.value.recorded.theta, short.theta)
+    last = int(all_.value.recorded.k[-1])
+    short = expected_trace(GOOD, last, 100.0, record=7)
+    np.testing.assert_array_equal(all_.value.recorded.error, short.error)
 
 
 def test_too_many_pieces_of_path_are_refused():
