@@ -688,11 +688,13 @@ def check_manifest(manifest: Any) -> None:
         numbers, known = entry["surroundings"], len(manifest["surroundings"])
         _check_types("surroundings", numbers, (int,))
         placed = bool(numbers) and all(0 <= number < known for number in numbers)
-        if not (placed and 0 <= entry["seconds"] < np.inf):
+        if not (placed and 0 <= entry["seconds"] < 1e12 and 0 <= entry["rows"] < 1e12):
             raise ValueError(
-                f"got {entry['seconds']} seconds in surroundings {numbers} for {stem} "
-                f"(expected finite seconds, and some of {known} surroundings)"
+                f"got {entry['seconds']!r:.20} seconds and {entry['rows']!r:.20} rows in "
+                f"surroundings {numbers} for {stem} (expected 0 to 1e12, and some of {known} "
+                "surroundings)"
             )
+        datetime.fromisoformat(entry["finished"])
         if stem.rpartition("-seed")[0] not in manifest["identities"]:
             raise ValueError(f"got a run {stem} without an identity (expected one for its variant)")
     for variant, grid in manifest["tuning"].items():
