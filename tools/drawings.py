@@ -138,23 +138,28 @@ def loop(place: tuple[float, float], angle: float, text: str) -> Iterator[str]:
 
 
 def label(x: float, y: float, text: str) -> str:
-    """A probability beside its arrow."""
-    return words(x, y + 4, text, font_size=10, fill="#0072B2")
+    """A probability beside its arrow, readable where it lies on another one."""
+    halo = {"stroke": "white", "stroke_width": 3, "paint_order": "stroke"}
+    return words(x, y + 4, text, font_size=10, **halo, fill="#0072B2")
 
 
 def all_chains() -> str:
-    """Every named chain as a graph, four in a row."""
-    named, columns = chains(), 4
-    rows = -(-len(named) // columns)
+    """Every named chain as a graph, two in a row; graphs of two states are low."""
+    named = list(chains().items())
+    rows = [named[k : k + 2] for k in range(0, len(named), 2)]
+    heights = [CELL if any(chain.n_states > 2 for _, chain in row) else CELL / 2 for row in rows]
 
     def parts() -> Iterator[str]:
-        for k, (name, chain) in enumerate(named.items()):
-            x, y = CELL * (k % columns + 0.5), (CELL + 50) * (k // columns) + 24
-            yield words(x, y, name, font_weight="bold")
-            yield from graph(chain, x, y + CELL / 2 + 22)
+        top = 24.0
+        for row, height in zip(rows, heights, strict=True):
+            for x, (name, chain) in zip((CELL / 2, 3 * CELL / 2), row, strict=True):
+                yield words(x, top, name, font_weight="bold")
+                yield from graph(chain, x, top + height / 2 + 12)
+            top += height + 36
 
-    title = "Graphs of chains, each arrow with its probability: " + "; ".join(named)
-    return picture(CELL * columns, (CELL + 50) * rows, title, parts())
+    title = "Graphs of chains, each arrow with its probability: "
+    title += "; ".join(name for name, _ in named)
+    return picture(2 * CELL, sum(heights) + 36 * len(rows), title, parts())
 
 
 def node(place: tuple[float, float], text: str, radius: float = NODE) -> Iterator[str]:
@@ -304,28 +309,29 @@ def walk() -> str:
     return picture(424, 320, told, parts())
 
 
-MAP: Sequence[tuple[str, Sequence[tuple[str, str, str, str]]]] = (
-    ("I. Sampling", (
+# Parts of the book: the column in which each stands, its name, its chapters.
+MAP: Sequence[tuple[int, str, Sequence[tuple[str, str, str, str]]]] = (
+    (0, "I. Sampling", (
         ("1", "Markov gradients", "they are biased, dependent", "holds"),
         ("2", "How a chain forgets", "Corollary 1", "repaired"),
     )),
-    ("II. Theorems", (
+    (1, "II. Theorems", (
         ("3", "Two algorithms", "Theorem 1 gains on SGD", "false"),
         ("4", "Nonconvex", "Lemma 1, Theorem 1", "repaired"),
         ("5", "Convex", "Lemma 2, Theorem 2", "repaired"),
         ("6", "Strongly convex", "Theorem 3", "repaired"),
         ("7", "Price of mixing", "acceleration pays", "depends"),
     )),
-    ("III. Differences", (
+    (2, "III. Differences", (
         ("8", "TD as descent", "TD is gradient descent", "depends"),
         ("9", "GridWorld", "Figure 1", "depends"),
     )),
-    ("IV. Policies", (
+    (0, "IV. Policies", (
         ("10", "Policy gradient", "REINFORCE is SGD", "depends"),
         ("11", "CartPole, Acrobot", "Figure 2", "depends"),
         ("12", "Four robots", "Figure 3", "depends"),
     )),
-    ("V. Verdict", (
+    (2, "V. Verdict", (
         ("13", "What held", "theory explains the figures", "false"),
         ("14", "Where it pays", "passes cost less", "holds"),
     )),
@@ -340,30 +346,34 @@ MEANINGS = {
 
 def book_map() -> str:
     """The chapters by parts, each with a claim of the paper and what became of it."""
-    width, wide, high = 1020, 192, 78
+    wide, high, gap, left = 212, 68, 8, {"text_anchor": "start"}
+    ends = [0, 0, 0]  # of the columns
 
     def parts() -> Iterator[str]:
-        for column, (part, chapters) in enumerate(MAP):
-            x = 12 + column * (wide + 9)
-            yield words(x, 22, part, text_anchor="start", font_weight="bold", font_size=15)
-            for row, (number, name, claim, verdict) in enumerate(chapters):
-                y, colour = 36 + row * (high + 8), COLOURS[verdict]
+        for column, part, chapters in MAP:
+            x, y = 4 + column * (wide + 10), ends[column] + 24
+            yield words(x, y, part, font_weight="bold", font_size=15, **left)
+            y += 12
+            for number, name, claim, verdict in chapters:
+                colour, sign = COLOURS[verdict], f"{SIGNS[verdict]} {MEANINGS[verdict]}"
                 yield (
                     f'<rect x="{x}" y="{y}" width="{wide}" height="{high}" rx="5" fill="none" '
                     f'stroke="{colour}" stroke-width="1.5"/>'
                 )
-                left = {"text_anchor": "start"}
-                yield words(x + 10, y + 21, f"{number}. {name}", font_weight="bold", **left)
-                yield words(x + 10, y + 42, claim, font_size=11, **left)
-                sign = f"{SIGNS[verdict]} {MEANINGS[verdict]}"
-                yield words(x + 10, y + 63, sign, fill=colour, font_size=11, **left)
+                yield words(x + 10, y + 20, f"{number}. {name}", font_weight="bold", **left)
+                yield words(x + 10, y + 39, claim, font_size=11, **left)
+                yield words(x + 10, y + 58, sign, fill=colour, font_size=11, **left)
+                y += high + gap
+            ends[column] = y
 
     told = [
         f"chapter {number}, {claim}: {MEANINGS[verdict]}"
-        for _, chapters in MAP
+        for _, _, chapters in MAP
         for number, _, claim, verdict in chapters
     ]
-    return picture(width, 36 + 5 * (high + 8), "Map of the book: " + "; ".join(told), parts())
+    drawn = list(parts())
+    title = "Map of the book: " + "; ".join(told)
+    return picture(3 * (wide + 10), max(ends), title, iter(drawn))
 
 
 class Refutation(NamedTuple):

@@ -29,6 +29,19 @@ def test_a_drawing_is_fresh_and_shown_with_words(name: str, text: str):
     assert len(found[0][1].split()) > 12
 
 
+COLUMN = 688  # of the text, in pixels, in a window of 1280
+
+
+@pytest.mark.parametrize(("name", "text"), drawings.drawings().items())
+def test_the_words_of_a_drawing_are_large_enough_where_it_is_shown(name: str, text: str):
+    pages = [*(ROOT / "book").glob("*.md"), *(ROOT / "notebooks" / "src").glob("*.md")]
+    option = re.compile(rf"_static/drawings/{name}\n:alt: .+\n:width: (?:(\d+)px|100%)\n")
+    (shown,) = [m for p in pages if (m := option.search(p.read_text("utf8")))]
+    width = float(re.search(r'viewBox="0 0 ([\d.]+) ', text)[1])
+    smallest = min(float(size) for size in re.findall(r'font-size="([\d.]+)"', text))
+    assert smallest * int(shown[1] or COLUMN) / width >= 10
+
+
 @pytest.mark.parametrize(("name", "chain"), drawings.chains().items())
 def test_a_graph_has_an_arrow_for_each_possible_step(name: str, chain):
     parts = list(drawings.graph(chain, 0, 0))
@@ -100,7 +113,7 @@ def test_the_ladder_has_an_arrow_for_each_move_of_the_chapter():
 
 
 def test_the_map_has_every_chapter_once():
-    numbers = [n for _, chapters in drawings.MAP for n, *_ in chapters]
+    numbers = sorted((n for *_, chapters in drawings.MAP for n, *_ in chapters), key=int)
     texts = sorted((ROOT / "notebooks" / "src").glob("*.md"))
     assert [f"{int(n):02}" for n in numbers] == [text.stem[:2] for text in texts]
 
