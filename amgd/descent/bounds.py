@@ -39,7 +39,7 @@ then what has a default. ``k`` or ``K`` is an integer or an integer array; a sca
 """
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -138,22 +138,25 @@ def _nonnegative(name: str, value: Any) -> float:
     return _real(name, value, "[0, inf)")
 
 
-def _counts(name: str, value: Any, least: int = 1) -> IntArray:
-    cure = "iterations count from 1" if least else "it counts the steps of the chain"
-    return check.integers(name, value, least, cure)
+def _zero_or_positive(name: str, value: Any) -> float:
+    return _positive(name, value) if _nonnegative(name, value) else 0.0
 
 
-def _chain(chain: Any) -> MarkovChain:
-    return check.instance("chain", chain, MarkovChain, "build one from the transition matrix")
+Real = Annotated[float, _real]
+Positive = Annotated[float, _positive]
+NonNegative = Annotated[float, _nonnegative]
+MiddleTerm = Annotated[float | None, _zero_or_positive]
+Counts = Annotated[ArrayLike, check.integers, 1, "iterations count from 1"]
+Chain = Annotated[MarkovChain, check.instance, MarkovChain, "build one from the transition matrix"]
+Steps = Annotated[StepSizes, check.instance, StepSizes, "use a rule of amgd.descent.steps"]
+_START = "True takes the law of xi_0 for pi"
+Schedule = Annotated[str, check.choice, ("theorem1", "sgd")]
+Weights = Annotated[str, check.choice, ("gamma", "paper", "uniform")]
 
 
-def _steps(steps: Any) -> StepSizes:
-    return check.instance("steps", steps, StepSizes, "use a rule of amgd.descent.steps")
-
-
-def _lags(k: Any, s: Any) -> tuple[IntArray, IntArray]:
+def _lags(k: ArrayLike, s: ArrayLike) -> tuple[IntArray, IntArray]:
     """k and s <= k, of one shape."""
-    k, s = np.broadcast_arrays(_counts("k", k), _counts("s", s))
+    k, s = np.broadcast_arrays(k, s)
     if np.any(s > k):
         raise ValueError(
             f"s must be at most k: got s={int(s[s > k][0])}, k={int(k[s > k][0])}; "
@@ -162,26 +165,22 @@ def _lags(k: Any, s: Any) -> tuple[IntArray, IntArray]:
     return k, s
 
 
-def _curvature(mu: Any, L: Any) -> tuple[float, float]:
-    """0 < mu <= L, which strong convexity and smoothness of the same f imply."""
-    mu, L = _positive("mu", mu), _positive("L", L)
+def _check_curvature(mu: float, L: float) -> None:
+    """mu <= L, which strong convexity and smoothness of the same f imply."""
     if mu > L * (1 + SLACK):
         raise ValueError(
             f"mu must not exceed L: got mu={mu}, L={L}; a mu-strongly convex f that is "
             "L-smooth has mu <= L, so perhaps the two are swapped"
         )
-    return mu, L
 
 
-def _distance(r0: Any, B: Any) -> tuple[float, float]:
-    """0 <= r0 <= B: the start lies in the feasible set."""
-    r0, B = _nonnegative("r0", r0), _positive("B", B)
+def _check_distance(r0: float, B: float) -> None:
+    """r0 <= B: the start lies in the feasible set."""
     if r0 > B * (1 + SLACK):
         raise ValueError(
             f"r0 must not exceed the diameter B: got r0={r0}, B={B}; "
             "r0 is the distance between two feasible points, not its square"
         )
-    return r0, B
 
 
 def _result(values: Any) -> Any:
@@ -286,7 +285,8 @@ def _one_over_Gamma(alpha: FloatArray) -> FloatArray:
 # --- Corollary 1: the bias of a Markov sample ----------------------------------------------------
 
 
-def corollary1_printed(*, gamma: float) -> float:
+@check.arguments
+def corollary1_printed(*, gamma: Positive) -> float:
     """Corollary 1 as printed: the bias is at most gamma after tau(gamma) steps. It is false.
 
     Formula: ``gamma``. Book: :prf:ref:`cor-1-printed`.
@@ -306,10 +306,16 @@ def corollary1_printed(*, gamma: float) -> float:
     >>> corollary1_printed(gamma=0.25)
     0.25
     """
-    return _positive("gamma", gamma)
+    return gamma
 
 
-def corollary1(k: ArrayLike, *, M: float, chain: MarkovChain) -> Any:
+@check.arguments
+def corollary1(
+    k: Annotated[ArrayLike, check.integers, 0, "it counts the steps of the chain"],
+    *,
+    M: Positive,
+    chain: Chain,
+) -> Any:
     """Corollary 1': how far the mean of a sample gradient is from grad f after k steps.
 
     Formula: ``2 M d(k)``. Book: :prf:ref:`cor-1`.
@@ -333,14 +339,14 @@ def corollary1(k: ArrayLike, *, M: float, chain: MarkovChain) -> Any:
     >>> corollary1(2, M=4.0, chain=sticky([0.25, 0.75], 0.5))
     1.5
     """
-    k = _counts("k", k, least=0)
-    return _result(2 * _positive("M", M) * np.asarray(_chain(chain).tv_distance(k)))
+    return _result(2 * M * np.asarray(chain.tv_distance(k)))
 
 
 # --- Lemma 1: one step of Algorithm 1 ------------------------------------------------------------
 
 
-def lemma1_printed(k: ArrayLike, tau: ArrayLike, *, steps: StepSizes, L: float, M: float) -> Any:
+@check.arguments
+def lemma1_printed(k: Counts, tau: Counts, *, steps: Steps, L: Positive, M: Positive) -> Any:
     """Lemma 1 as printed: everything on its right side but the first two terms. It is false.
 
     The lemma says E f(x_k) <= E f(x_{k-1}) - gamma_k (1 - L gamma_k) E||grad f(y_k)||^2 + this::
@@ -373,8 +379,7 @@ def lemma1_printed(k: ArrayLike, tau: ArrayLike, *, steps: StepSizes, L: float, 
     >>> lemma1_printed(3, 2, steps=sgd(0.25), L=4e-6, M=4.0)
     0.25008
     """
-    k, tau = np.broadcast_arrays(_counts("k", k), _counts("tau", tau))
-    steps, L, M = _steps(steps), _positive("L", L), _positive("M", M)
+    k, tau = np.broadcast_arrays(k, tau)
     if np.any(tau >= k):
         raise ValueError(
             f"tau must be at most k - 1: got tau={int(tau[tau >= k][0])}, "
@@ -398,9 +403,8 @@ def lemma1_printed(k: ArrayLike, tau: ArrayLike, *, steps: StepSizes, L: float, 
     )
 
 
-def lemma1(
-    k: ArrayLike, s: ArrayLike, *, steps: StepSizes, L: float, M: float, chain: MarkovChain
-) -> Any:
+@check.arguments
+def lemma1(k: Counts, s: Counts, *, steps: Steps, L: Positive, M: Positive, chain: Chain) -> Any:
     """Lemma 1': the error b_k(s) of one step of Algorithm 1, for any lag 1 <= s <= k.
 
     The lemma says E f(x_k) <= E f(x_{k-1}) - gamma_k E||grad f(y_k)||^2 + gamma_k b_k(s) with::
@@ -434,8 +438,6 @@ def lemma1(
     0.05
     """
     k, s = _lags(k, s)
-    steps, chain = _steps(steps), _chain(chain)
-    L, M = _positive("L", L), _positive("M", M)
     if k.size == 0:
         return _result(np.zeros(k.shape))
     check.room("k", 8, int(k.max()), cure="take smaller k")
@@ -456,7 +458,7 @@ def lemma1(
 
 
 def _printed_horizon(K: ArrayLike, L: float) -> FloatArray:
-    horizon = _counts("K", K)
+    horizon = np.asarray(K)
     if horizon.size and horizon.min() < 16 * L**2 * (1 - SLACK):
         raise ValueError(
             f"K must be at least 16 L^2 = {16 * L**2}: got {horizon.min()}; the printed theorem "
@@ -465,7 +467,10 @@ def _printed_horizon(K: ArrayLike, L: float) -> FloatArray:
     return horizon.astype(np.float64)
 
 
-def theorem1_printed(K: ArrayLike, *, L: float, M: float, initial_gap: float, C: float) -> Any:
+@check.arguments
+def theorem1_printed(
+    K: Counts, *, L: Positive, M: Positive, initial_gap: NonNegative, C: NonNegative
+) -> Any:
     """Theorem 1 as printed. It is false: with M < 1 it fails for some problems.
 
     Formula, with natural logarithm::
@@ -494,15 +499,16 @@ def theorem1_printed(K: ArrayLike, *, L: float, M: float, initial_gap: float, C:
     >>> theorem1_printed(100, L=1.0, M=1.0, initial_gap=1.0, C=0.0)
     2.88...
     """
-    L, M = _positive("L", L), _positive("M", M)
-    gap, C = _nonnegative("initial_gap", initial_gap), _nonnegative("C", C)
     n = _printed_horizon(K, L)
     root = np.sqrt(n)
     mixing = 11 + 16 * C * np.log(n)
-    return _result(2 * gap * (4 * L + root) / n + 2 * M * (L * M**2 * mixing + 2) / root)
+    return _result(2 * initial_gap * (4 * L + root) / n + 2 * M * (L * M**2 * mixing + 2) / root)
 
 
-def theorem1_proof_line(K: ArrayLike, *, L: float, M: float, initial_gap: float, C: float) -> Any:
+@check.arguments
+def theorem1_proof_line(
+    K: Counts, *, L: Positive, M: Positive, initial_gap: NonNegative, C: NonNegative
+) -> Any:
     """Theorem 1 as the printed proof ends: L M^2 where the statement has L M^3.
 
     Formula, with natural logarithm::
@@ -535,12 +541,10 @@ def theorem1_proof_line(K: ArrayLike, *, L: float, M: float, initial_gap: float,
     >>> round(theorem1_printed(100, L=1.0, M=0.5, initial_gap=1.0, C=0.0), 12)
     0.755
     """
-    L, M = _positive("L", L), _positive("M", M)
-    gap, C = _nonnegative("initial_gap", initial_gap), _nonnegative("C", C)
     n = _printed_horizon(K, L)
     root = np.sqrt(n)
     constant = 22 * L * M**2 + 4 * M + 32 * C * L * M**2 * np.log(n)
-    return _result(2 * gap * (4 * L + root) / n + constant / root)
+    return _result(2 * initial_gap * (4 * L + root) / n + constant / root)
 
 
 def _output_factor(n: FloatArray, schedule: str, weights: str) -> FloatArray:
@@ -553,7 +557,7 @@ def _output_factor(n: FloatArray, schedule: str, weights: str) -> FloatArray:
 
 def _step_beta(n: FloatArray, beta: Any, L: float, schedule: str, weights: str) -> FloatArray:
     """beta for every K, checked against what the paper's output rule needs."""
-    values = 1 / np.sqrt(n) if beta is None else np.full_like(n, _positive("beta", beta))
+    values = 1 / np.sqrt(n) if beta is None else np.full_like(n, beta)
     limit = 1 / L if schedule == "sgd" else 1 / (4 * L)
     if weights == "paper" and values.size:
         largest = float(values.max())
@@ -567,24 +571,18 @@ def _step_beta(n: FloatArray, beta: Any, L: float, schedule: str, weights: str) 
     return values
 
 
-def _choices(schedule: Any, weights: Any) -> tuple[str, str]:
-    return (
-        check.choice("schedule", schedule, ("theorem1", "sgd")),
-        check.choice("weights", weights, ("gamma", "paper", "uniform")),
-    )
-
-
+@check.arguments
 def theorem1(
-    K: ArrayLike,
+    K: Counts,
     *,
-    L: float,
-    M: float,
-    initial_gap: float,
-    T: float,
-    beta: float | None = None,
-    schedule: str = "theorem1",
-    weights: str = "gamma",
-    nonincreasing: bool = False,
+    L: Positive,
+    M: Positive,
+    initial_gap: NonNegative,
+    T: NonNegative,
+    beta: Annotated[float | None, _positive] = None,
+    schedule: Schedule = "theorem1",
+    weights: Weights = "gamma",
+    nonincreasing: Annotated[bool, check.boolean, "True assumes gamma_1 >= gamma_2 >= ..."] = False,
 ) -> Any:
     """Theorem 1'': E||grad f(y_R)||^2 for Algorithm 1 without a logarithm, by Poisson's equation.
 
@@ -626,35 +624,31 @@ def theorem1(
     >>> theorem1(100, L=1.0, M=1.0, initial_gap=1.0, T=0.0)
     0.25
     """
-    K = _counts("K", K)
-    L, M, gap = _positive("L", L), _positive("M", M), _nonnegative("initial_gap", initial_gap)
-    T = _nonnegative("T", T)
-    schedule, weights = _choices(schedule, weights)
-    cure = "True assumes gamma_1 >= gamma_2 >= ..."
-    check.boolean("nonincreasing", nonincreasing, cure)
+    K = np.asarray(K)
     n = K.astype(np.float64)
     b = _step_beta(n, beta, L, schedule, weights)
     if schedule == "sgd":
-        return _result(gap / (b * n) + L * M**2 * b * (0.5 + 4 * T) + 4 * M**2 * T / n)
+        return _result(initial_gap / (b * n) + L * M**2 * b * (0.5 + 4 * T) + 4 * M**2 * T / n)
     rho = _output_factor(n, schedule, weights)
     boundary = 8.0 if nonincreasing else 4 * (1 + digamma(n + 1) + np.euler_gamma)
     return _result(
-        gap / (b * n) + rho * L * M**2 * b * (1.5 + 20 / 3 * T) + boundary * M**2 * T / n
+        initial_gap / (b * n) + rho * L * M**2 * b * (1.5 + 20 / 3 * T) + boundary * M**2 * T / n
     )
 
 
+@check.arguments
 def theorem1_lag(
-    K: ArrayLike,
+    K: Counts,
     *,
-    L: float,
-    M: float,
-    initial_gap: float,
-    chain: MarkovChain,
-    beta: float | None = None,
-    schedule: str = "theorem1",
-    weights: str = "gamma",
-    delta: float | None = None,
-    stationary_start: bool = False,
+    L: Positive,
+    M: Positive,
+    initial_gap: NonNegative,
+    chain: Chain,
+    beta: Annotated[float | None, _positive] = None,
+    schedule: Schedule = "theorem1",
+    weights: Weights = "gamma",
+    delta: Annotated[float | None, _real, "(0, 1]"] = None,
+    stationary_start: Annotated[bool, check.boolean, _START] = False,
 ) -> Any:
     """Theorem 1': E||grad f(y_R)||^2 for Algorithm 1, by the mixing time. Holds for every K.
 
@@ -692,13 +686,7 @@ def theorem1_lag(
     >>> round(slow, 3)
     0.234
     """
-    K = _counts("K", K)
-    L, M, gap = _positive("L", L), _positive("M", M), _nonnegative("initial_gap", initial_gap)
-    chain = _chain(chain)
-    schedule, weights = _choices(schedule, weights)
-    if delta is not None:
-        delta = _real("delta", delta, "(0, 1]")
-    check.boolean("stationary_start", stationary_start, "True takes the law of xi_0 for pi")
+    K = np.asarray(K)
     n = K.astype(np.float64)
     betas = _step_beta(n, beta, L, schedule, weights)
     first, slope, burn_in = (0.5, 4.0, 2.0) if schedule == "sgd" else (1.5, 20 / 3, 4.0)
@@ -724,7 +712,7 @@ def theorem1_lag(
     values = np.empty_like(n)
     for index in np.ndindex(n.shape):
         b, rho = betas[index], factor[index]
-        bound = gap / (b * n[index]) + rho * M**2 * (
+        bound = initial_gap / (b * n[index]) + rho * M**2 * (
             L * b * (first + slope * (tau - 1)) + 2 * level
         )
         if not stationary_start:
@@ -737,7 +725,8 @@ def theorem1_lag(
 # --- Lemmas 2, 3, 4: one step of Algorithm 2 -----------------------------------------------------
 
 
-def lemma2_excess(k: ArrayLike, *, steps: StepSizes) -> Any:
+@check.arguments
+def lemma2_excess(k: Counts, *, steps: Steps) -> Any:
     """Lemma 2': the excess eps_k, zero where the paper's condition holds.
 
     It is the weight of ||x_{k-1} - z||^2 / 2 in the bound.
@@ -769,7 +758,7 @@ def lemma2_excess(k: ArrayLike, *, steps: StepSizes) -> Any:
     >>> round(lemma2_excess(7, steps=theorem3_printed(0.5)), 12)  # mu / 2 at every k >= 1
     0.25
     """
-    k, steps = _counts("k", k), _steps(steps)
+    k = np.asarray(k)
     if k.size == 0:
         return _result(np.zeros(k.shape))
     check.room("k", 8, int(k.max()), cure="take smaller k")
@@ -781,16 +770,17 @@ def lemma2_excess(k: ArrayLike, *, steps: StepSizes) -> Any:
     return _result(excess[k - 1])
 
 
+@check.arguments
 def lemma_lag(
-    k: ArrayLike,
-    s: ArrayLike,
+    k: Counts,
+    s: Counts,
     *,
-    steps: StepSizes,
-    M: float,
-    B: float,
-    sigma: float,
-    ell: float,
-    chain: MarkovChain,
+    steps: Steps,
+    M: Positive,
+    B: Positive,
+    sigma: NonNegative,
+    ell: NonNegative,
+    chain: Chain,
 ) -> Any:
     """Lemmas 3' and 4': the modulus of E<Delta_k, z - x_tilde_{k-1}>, by a lag 1 <= s <= k.
 
@@ -826,9 +816,6 @@ def lemma_lag(
     0.5
     """
     k, s = _lags(k, s)
-    steps, chain = _steps(steps), _chain(chain)
-    B, M = _positive("B", B), _positive("M", M)
-    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
     if k.size == 0:
         return _result(np.zeros(k.shape))
     y_move, x_move = _noise_pieces(steps, int(k.max()), M, B)
@@ -839,8 +826,16 @@ def lemma_lag(
     )
 
 
+@check.arguments
 def lemma_poisson(
-    k: ArrayLike, *, steps: StepSizes, M: float, B: float, sigma: float, ell: float, T: float
+    k: Counts,
+    *,
+    steps: Steps,
+    M: Positive,
+    B: Positive,
+    sigma: NonNegative,
+    ell: NonNegative,
+    T: NonNegative,
 ) -> Any:
     """Lemma P: modulus of E sum_{t<=k} t <Delta_t, z - x_tilde_{t-1}>, alpha_t = 2 / (t + 1).
 
@@ -873,10 +868,7 @@ def lemma_poisson(
     >>> lemma_poisson(1, steps=theorem2(1.0, 1.0), M=1.0, B=1.0, sigma=1.0, ell=1.0, T=2.0)
     8.0
     """
-    k, steps = _counts("k", k), _steps(steps)
-    B, M = _positive("B", B), _positive("M", M)
-    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
-    T = _nonnegative("T", T)
+    k = np.asarray(k)
     if k.size == 0:
         return _result(np.zeros(k.shape))
     check.room("k", 8, int(k.max()), cure="take smaller k")
@@ -895,7 +887,13 @@ def lemma_poisson(
     )
 
 
-def constants(problem: Problem, chain: MarkovChain, *, x0: ArrayLike) -> dict[str, dict[str, Any]]:
+@check.arguments
+def constants(
+    problem: Annotated[Problem, check.instance, Problem, "take one of amgd.descent.problems"],
+    chain: Chain,
+    *,
+    x0: ArrayLike,
+) -> dict[str, dict[str, Any]]:
     """Keywords of every bound whose hypotheses the problem and the chain meet.
 
     The key is the name of the bound: ``theorem2(k, **known["theorem2"])``. Theorem 1 is about
@@ -931,9 +929,7 @@ def constants(problem: Problem, chain: MarkovChain, *, x0: ArrayLike) -> dict[st
     >>> round(theorem3(100, **known["theorem3"]), 3)
     0.436
     """
-    cure = "take one of amgd.descent.problems"
-    check.instance("problem", problem, Problem, cure)  # type: ignore[type-abstract]
-    law = _chain(chain).stationary
+    law = chain.stationary
     if law.shape != problem.stationary.shape or np.abs(law - problem.stationary).max() > 1e-8:
         raise ValueError(
             f"chain has another stationary law than the problem: got {law.tolist()} (expected "
@@ -978,7 +974,8 @@ def constants(problem: Problem, chain: MarkovChain, *, x0: ArrayLike) -> dict[st
 # --- Theorem 2: convex f, Algorithm 2 with mu = 0 ------------------------------------------------
 
 
-def theorem2_printed(k: ArrayLike, *, L: float, M: float, f_x_bar0: float, D: float) -> Any:
+@check.arguments
+def theorem2_printed(k: Counts, *, L: Positive, M: Positive, f_x_bar0: Real, D: Positive) -> Any:
     """Theorem 2 as printed. It is false, has no proof, and no constant of the chain in it.
 
     Formula, with natural logarithm::
@@ -1009,12 +1006,10 @@ def theorem2_printed(k: ArrayLike, *, L: float, M: float, f_x_bar0: float, D: fl
     >>> round(theorem2_printed(10, L=1.0, M=1.0, f_x_bar0=0.5 - 1e4, D=1.0), 1)
     -33.1
     """
-    L, D, M = _positive("L", L), _positive("D", D), _positive("M", M)
-    f0 = _real("f_x_bar0", f_x_bar0)
-    n = _counts("k", k).astype(np.float64)
+    n = np.asarray(k, np.float64)
     root = np.sqrt(n)
     return _result(
-        (f0 + 4 * L * D) / (2 * n * (n + 1))
+        (f_x_bar0 + 4 * L * D) / (2 * n * (n + 1))
         + 2 * (D + 2 * M**2) / (3 * L * root)
         + 2 * (4 * D**2 * L + M**2) * (L + 1) * np.log(2 * L * root) / root
     )
@@ -1029,9 +1024,7 @@ def _middle_term(noise: FloatArray, B: Any, sigma: float, c: Any, L: float) -> F
                 "k / (4 L + c k^1.5) would be infinite; pass L > 0 or c > 0"
             )
         return np.asarray(2 * B * np.sqrt(noise / 3))
-    c = _nonnegative("c", c)
     if c > 0:
-        c = _positive("c", c)
         return np.asarray(c * B**2 + noise / (3 * c))
     if sigma > 0:
         raise ValueError(
@@ -1042,17 +1035,18 @@ def _middle_term(noise: FloatArray, B: Any, sigma: float, c: Any, L: float) -> F
     return np.zeros_like(noise)
 
 
+@check.arguments
 def theorem2(
-    k: ArrayLike,
+    k: Counts,
     *,
-    L: float,
-    M: float,
-    r0: float,
-    B: float,
-    sigma: float,
-    ell: float,
-    T: float,
-    c: float | None = None,
+    L: NonNegative,
+    M: Positive,
+    r0: NonNegative,
+    B: Positive,
+    sigma: NonNegative,
+    ell: NonNegative,
+    T: NonNegative,
+    c: MiddleTerm = None,
 ) -> Any:
     """Theorem 2': E f(x_bar_k) - f* for convex f and gamma_k = k / (4 L + c k^1.5).
 
@@ -1090,10 +1084,8 @@ def theorem2(
     >>> theorem2(9, L=1.0, M=1.0, r0=1.5, B=2.0, sigma=0.0, ell=0.0, T=0.0)
     0.1
     """
-    k = _counts("k", k)
-    L, M, T = _nonnegative("L", L), _positive("M", M), _nonnegative("T", T)
-    r0, B = _distance(r0, B)
-    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
+    k = np.asarray(k)
+    _check_distance(r0, B)
     n = k.astype(np.float64)
     noise = np.asarray(4 * sigma**2 + 8 * sigma * M * T)
     return _result(
@@ -1103,17 +1095,18 @@ def theorem2(
     )
 
 
+@check.arguments
 def theorem2_poisson(
-    k: ArrayLike,
+    k: Counts,
     *,
-    L: float,
-    M: float,
-    r0: float,
-    B: float,
-    sigma: float,
-    q: float,
-    q_lip: float,
-    c: float | None = None,
+    L: Positive,
+    M: Positive,
+    r0: NonNegative,
+    B: Positive,
+    sigma: NonNegative,
+    q: NonNegative,
+    q_lip: NonNegative,
+    c: MiddleTerm = None,
 ) -> Any:
     """Theorem 2' on any state space: a solution of Poisson's equation in the place of mixing.
 
@@ -1146,10 +1139,8 @@ def theorem2_poisson(
     >>> theorem2_poisson(9, L=1.0, M=1.0, r0=1.5, B=2.0, sigma=0.0, q=0.0, q_lip=0.0)
     0.1
     """
-    k = _counts("k", k)
-    L, M, sigma = _positive("L", L), _positive("M", M), _nonnegative("sigma", sigma)
-    r0, B = _distance(r0, B)
-    q, q_lip = _nonnegative("q", q), _nonnegative("q_lip", q_lip)
+    k = np.asarray(k)
+    _check_distance(r0, B)
     n = k.astype(np.float64)
     middle = _middle_term(np.asarray(4 * sigma**2 + 4 * M * q), B, sigma, c, L)
     if q > 0 and middle == 0:  # c = 0, which only sigma = 0 allows
@@ -1161,17 +1152,18 @@ def theorem2_poisson(
     )
 
 
+@check.arguments
 def theorem2_lag(
-    k: ArrayLike,
+    k: Counts,
     *,
-    L: float,
-    M: float,
-    r0: float,
-    B: float,
-    sigma: float,
-    ell: float,
-    chain: MarkovChain,
-    c: float | None = None,
+    L: NonNegative,
+    M: Positive,
+    r0: NonNegative,
+    B: Positive,
+    sigma: NonNegative,
+    ell: NonNegative,
+    chain: Chain,
+    c: MiddleTerm = None,
 ) -> Any:
     """Theorem 2', lag form: the paper's argument done right, with a logarithm in s.
 
@@ -1203,12 +1195,10 @@ def theorem2_lag(
     >>> theorem2_lag(9, L=1.0, M=1.0, r0=1.5, B=2.0, sigma=0.0, ell=0.0, chain=iid([0.5, 0.5]))
     0.1
     """
-    k = _counts("k", k)
-    L, M = _nonnegative("L", L), _positive("M", M)
-    r0, B = _distance(r0, B)
-    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
+    k = np.asarray(k)
+    _check_distance(r0, B)
     n = k.astype(np.float64)
-    s, d = _lag(_chain(chain), k)
+    s, d = _lag(chain, k)
     noise = np.asarray(4 * sigma**2 + 4 * math.sqrt(2) * sigma * M * (s - 1))
     return _result(
         4 * L * r0**2 / (n * (n + 1))
@@ -1219,8 +1209,16 @@ def theorem2_lag(
     )
 
 
+@check.arguments
 def proposition_a(
-    k: ArrayLike, *, L: float, M: float, B: float, sigma: float, ell: float, T: float
+    k: Counts,
+    *,
+    L: Positive,
+    M: Positive,
+    B: Positive,
+    sigma: NonNegative,
+    ell: NonNegative,
+    T: NonNegative,
 ) -> Any:
     """Proposition A: what the printed steps of Theorem 2, 1 / (2 L sqrt(k + 1)), do give.
 
@@ -1251,10 +1249,7 @@ def proposition_a(
     >>> proposition_a(3, L=1.0, M=1.0, B=2.0, sigma=0.0, ell=0.0, T=0.0)
     4.0
     """
-    L, B, M = _positive("L", L), _positive("B", B), _positive("M", M)
-    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
-    T = _nonnegative("T", T)
-    n = _counts("k", k).astype(np.float64)
+    n = np.asarray(k, np.float64)
     return _result(
         2 * L * B**2 / np.sqrt(n + 1)
         + (2 * sigma**2 + 4 * sigma * M * T) / (3 * L * np.sqrt(n))
@@ -1262,7 +1257,8 @@ def proposition_a(
     )
 
 
-def proposition_b(k: ArrayLike, *, L: float, D: float) -> Any:
+@check.arguments
+def proposition_b(k: Counts, *, L: Positive, D: Positive) -> Any:
     """Proposition B: a gap that the printed steps of Theorem 2 cannot avoid, without any noise.
 
     Formula: ``L D^2 / sqrt(k + 1)``, a *lower* bound on f(x_bar_k) - f* for
@@ -1284,15 +1280,15 @@ def proposition_b(k: ArrayLike, *, L: float, D: float) -> Any:
     >>> proposition_b(3, L=1.0, D=2.0)
     2.0
     """
-    L, D = _positive("L", L), _positive("D", D)
-    return _result(L * D**2 / np.sqrt(_counts("k", k) + 1.0))
+    return _result(L * D**2 / np.sqrt(np.asarray(k) + 1.0))
 
 
 # --- Theorem 3: strongly convex f, Algorithm 2 ---------------------------------------------------
 
 
+@check.arguments
 def theorem3_printed(
-    k: ArrayLike, *, mu: float, L: float, M: float, f_x_bar0: float, D: float
+    k: Counts, *, mu: Positive, L: Positive, M: Positive, f_x_bar0: Real, D: Positive
 ) -> Any:
     """Theorem 3 as printed. It is false, and no constant of the chain is in it.
 
@@ -1327,29 +1323,28 @@ def theorem3_printed(
     >>> round(theorem3_printed(1, mu=0.1, L=0.1, M=0.1, f_x_bar0=0.05, D=1.0), 1)
     -17.8
     """
-    mu, L = _curvature(mu, L)
-    D, M = _positive("D", D), _positive("M", M)
-    f0 = _real("f_x_bar0", f_x_bar0)
-    n = _counts("k", k).astype(np.float64)
+    _check_curvature(mu, L)
+    n = np.asarray(k, np.float64)
     mixing = M**2 + 2 * mu * M * D + 12 * mu * L * D**2
     return _result(
-        (2 * f0 + 6 * mu * D) / (n * (n + 1))
+        (2 * f_x_bar0 + 6 * mu * D) / (n * (n + 1))
         + 4 * mixing * (2 + mu) * np.log(mu * (n + 1) / 2) / (mu * n)
         + (2 * D + 10 * M**2 + 8 * mu * M * D) / (mu * (n + 1))
     )
 
 
+@check.arguments
 def theorem3(
-    k: ArrayLike,
+    k: Counts,
     *,
-    mu: float,
-    L: float,
-    M: float,
-    r0: float,
-    B: float,
-    sigma: float,
-    ell: float,
-    T: float,
+    mu: Positive,
+    L: Positive,
+    M: Positive,
+    r0: NonNegative,
+    B: Positive,
+    sigma: NonNegative,
+    ell: NonNegative,
+    T: NonNegative,
 ) -> Any:
     """Theorem 3': E f(x_bar_k) - f* + (mu/2) E||x_k - x*||^2, 1/gamma_k = mu (k-1)/2 + 4 L/k.
 
@@ -1384,11 +1379,9 @@ def theorem3(
     >>> theorem3(9, mu=0.5, L=1.0, M=1.0, r0=1.5, B=2.0, sigma=1.0, ell=0.0, T=0.0)
     0.9
     """
-    mu, L = _curvature(mu, L)
-    r0, B = _distance(r0, B)
-    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
-    M, T = _positive("M", M), _nonnegative("T", T)
-    n = _counts("k", k).astype(np.float64)
+    _check_curvature(mu, L)
+    _check_distance(r0, B)
+    n = np.asarray(k, np.float64)
     return _result(
         4 * L * r0**2 / (n * (n + 1))
         + 4 * sigma**2 / (mu * (n + 1))
@@ -1396,17 +1389,18 @@ def theorem3(
     )
 
 
+@check.arguments
 def theorem3_lag(
-    k: ArrayLike,
+    k: Counts,
     *,
-    mu: float,
-    L: float,
-    M: float,
-    r0: float,
-    B: float,
-    sigma: float,
-    ell: float,
-    chain: MarkovChain,
+    mu: Positive,
+    L: Positive,
+    M: Positive,
+    r0: NonNegative,
+    B: Positive,
+    sigma: NonNegative,
+    ell: NonNegative,
+    chain: Chain,
 ) -> Any:
     """Theorem 3', lag form: the paper's argument done right, O(log k / k).
 
@@ -1435,13 +1429,11 @@ def theorem3_lag(
     ...              chain=iid([0.5, 0.5]))
     0.9
     """
-    k = _counts("k", k)
-    mu, L = _curvature(mu, L)
-    r0, B = _distance(r0, B)
-    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
-    M = _positive("M", M)
+    k = np.asarray(k)
+    _check_curvature(mu, L)
+    _check_distance(r0, B)
     n = k.astype(np.float64)
-    s, d = _lag(_chain(chain), k)
+    s, d = _lag(chain, k)
     return _result(
         4 * L * r0**2 / (n * (n + 1))
         + 4 * sigma**2 / (mu * (n + 1))
@@ -1451,18 +1443,19 @@ def theorem3_lag(
     )
 
 
+@check.arguments
 def proposition_c(
-    k: ArrayLike,
+    k: Counts,
     *,
-    mu: float,
-    L: float,
-    M: float,
-    r0: float,
-    B: float,
-    sigma: float,
-    ell: float,
-    T: float,
-    denominator: str = "k",
+    mu: Positive,
+    L: Positive,
+    M: Positive,
+    r0: NonNegative,
+    B: Positive,
+    sigma: NonNegative,
+    ell: NonNegative,
+    T: NonNegative,
+    denominator: Annotated[str, check.choice, ("k", "k+1")] = "k",
 ) -> Any:
     """Proposition C: what the printed steps of Theorem 3 do give, for every condition number.
 
@@ -1494,12 +1487,9 @@ def proposition_c(
     >>> proposition_c(3, mu=0.5, L=1.0, M=1.0, r0=2.0, B=2.0, sigma=0.0, ell=0.0, T=0.0)
     4.125
     """
-    mu, L = _curvature(mu, L)
-    r0, B = _distance(r0, B)
-    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
-    M, T = _positive("M", M), _nonnegative("T", T)
-    denominator = check.choice("denominator", denominator, ("k", "k+1"))
-    n = _counts("k", k).astype(np.float64)
+    _check_curvature(mu, L)
+    _check_distance(r0, B)
+    n = np.asarray(k, np.float64)
     clipping = math.sqrt(2 * L / mu) * L * B**2
     if denominator == "k":
         initial, scale = (mu * r0**2 + 8 * clipping) / (n + 1) ** 2, 1.0
@@ -1509,17 +1499,18 @@ def proposition_c(
     return _result(initial + scale * noise / (n + 1))
 
 
+@check.arguments
 def mirror(
-    K: ArrayLike,
+    K: Counts,
     *,
-    L: float,
-    M: float,
-    V0: float,
-    B: float,
-    sigma: float,
-    ell: float,
-    T: float,
-    c: float | None = None,
+    L: Positive,
+    M: Positive,
+    V0: Positive,
+    B: Positive,
+    sigma: NonNegative,
+    ell: NonNegative,
+    T: NonNegative,
+    c: MiddleTerm = None,
 ) -> Any:
     """Mirror step with known horizon: E f(x_bar_K) - f* for gamma_k = k / (4 L + c (K + 1) K^.5).
 
@@ -1556,20 +1547,21 @@ def mirror(
     >>> round(mirror(99, L=1.0, M=1.0, V0=0.7, B=2.0, sigma=0.0, ell=0.0, T=0.0), 6)
     0.000566
     """
-    return _divergence_bound(_counts("K", K), L, M, V0, B, sigma, ell, T, c, (2.0, 4.0), 0.0)
+    return _divergence_bound(np.asarray(K), L, M, V0, B, sigma, ell, T, c, (2.0, 4.0), 0.0)
 
 
+@check.arguments
 def dual_averaging(
-    k: ArrayLike,
+    k: Counts,
     *,
-    L: float,
-    M: float,
-    V0: float,
-    B: float,
-    sigma: float,
-    ell: float,
-    T: float,
-    c: float | None = None,
+    L: Positive,
+    M: Positive,
+    V0: Positive,
+    B: Positive,
+    sigma: NonNegative,
+    ell: NonNegative,
+    T: NonNegative,
+    c: MiddleTerm = None,
 ) -> Any:
     """Dual averaging: E f(x_bar_k) - f* for A_k = 4 L + c (k + 1)^1.5, at every k.
 
@@ -1597,26 +1589,23 @@ def dual_averaging(
     >>> round(dual_averaging(99, L=1.0, M=1.0, V0=0.7, B=2.0, sigma=0.0, ell=0.0, T=0.0), 6)
     0.000566
     """
-    return _divergence_bound(_counts("k", k), L, M, V0, B, sigma, ell, T, c, (4.0, 14.0), 1.0)
+    return _divergence_bound(np.asarray(k), L, M, V0, B, sigma, ell, T, c, (4.0, 14.0), 1.0)
 
 
 def _divergence_bound(
     k: IntArray,
-    L: Any,
-    M: Any,
-    V0: Any,
-    B: Any,
-    sigma: Any,
-    ell: Any,
-    T: Any,
-    c: Any,
+    L: float,
+    M: float,
+    V0: float,
+    B: float,
+    sigma: float,
+    ell: float,
+    T: float,
+    c: float | None,
     weights: tuple[float, float],
     delay: float,
 ) -> Any:
     """The two bounds with a divergence; `delay` is 1 where A_k runs ahead of the step."""
-    L, M, T = _positive("L", L), _positive("M", M), _nonnegative("T", T)
-    V0, B = _positive("V0", V0), _positive("B", B)
-    sigma, ell = _nonnegative("sigma", sigma), _nonnegative("ell", ell)
     n = k.astype(np.float64)
     noise = np.asarray(weights[0] * sigma**2 + weights[1] * sigma * M * T)
     reach = np.sqrt(2 * V0 * np.sqrt(1 + delay / n))
