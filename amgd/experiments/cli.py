@@ -118,6 +118,10 @@ def _interruptible() -> Iterator[None]:
             signal.signal(number, stop)
     try:
         yield
+    except Exception:
+        if told:  # what is stopped may fail, as joblib does that has just begun to start workers
+            raise KeyboardInterrupt from None
+        raise
     finally:
         if not told:
             for number, handler in before.items():
@@ -316,7 +320,10 @@ def _text(path: Path) -> str:
     """Read a file as editors write it, also with the marks that those of Windows put first."""
     content = path.read_bytes()
     marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return content.decode("utf-16" if marked else "utf-8-sig")
+    try:
+        return content.decode("utf-16" if marked else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"the file must be text in UTF-8: {error}; save it anew as that") from None
 
 
 def _specifications(name: str, preset: Preset | None, others: str = "") -> dict[str, Any]:

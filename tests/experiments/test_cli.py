@@ -484,6 +484,23 @@ def test_signals(tmp_path, long, number, uninterrupted):
     assert Record(out / "long").digest == uninterrupted
 
 
+def test_a_failure_while_it_stops_is_told_as_a_stop(monkeypatch, made):
+    def stopped(*_, **__):
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:  # as joblib does, stopped while it starts its workers
+            raise RuntimeError("cannot join thread before it is started") from None
+
+    monkeypatch.setattr(runner, "record", stopped)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        done = amgd("run", "figure1-grid10", "--preset", "smoke", "--out", made[0], code=130)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert done.err.splitlines()[1].startswith("amgd: stopped; the same command goes on")
+
+
 def test_signal_handler_is_restored(made):
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.getsignal(number) for number in numbers]
@@ -997,3 +1014,9 @@ def test_a_specification_as_editors_of_windows_write_it(tmp_path, monkeypatch, e
     path.write_bytes('kind = "gridworld"\r\nn = 5\r\nepisodes = 20\r\n'.encode(encoding))
     (spec,) = cli._specifications(str(path), None).values()
     assert (spec.n, spec.episodes) == (5, 20)
+
+
+def test_a_specification_in_another_encoding_is_told(tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_bytes('kind = "gridworld"  # für uns\n'.encode("latin-1"))
+    assert "own.toml: the file must be text in UTF-8: " in refused("status", path)
