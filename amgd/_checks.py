@@ -148,7 +148,10 @@ def _told(hint: Any) -> str:
     if kind is typing.Annotated:
         return f"{_told(parts[0])} in {parts[1]}"
     if kind in (typing.Union, types.UnionType):
-        return " or ".join(_told(part) for part in parts if part is not types.NoneType)
+        arrays = set(typing.get_args(ArrayLike))
+        arrays = arrays if arrays <= set(parts) else set()
+        others = [part for part in parts if part not in arrays | {types.NoneType}]
+        return " or ".join(["an array"] * bool(arrays) + [_told(part) for part in others])
     if kind is Literal:
         return "one of " + ", ".join(map(repr, parts))
     word = _WORDS.get(kind) or f"a {getattr(kind, '__name__', kind)}"

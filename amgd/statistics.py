@@ -469,6 +469,7 @@ def _sign_flip(
         )
     rng = check.generator("rng", rng)
     draws = check.integer("draws", draws, 1, "it counts random sign patterns")
+    check.room("draws and runs", draws, n, cure="10,000 draws are plenty")
     signs = rng.choice([1.0, -1.0], size=(draws, n))
     signs[0] = 1.0
     return float(as_large(signs * difference, axis=1).mean())
@@ -598,7 +599,7 @@ def interquartile_mean(*tasks: ArrayLike, axis: int = 0) -> Any:
     Raises
     ------
     ValueError
-        Without a run, or for a value that is not below 1e150 in size.
+        Without a run, for tasks of different shapes, or a value that is not below 1e150 in size.
 
     Examples
     --------
@@ -611,6 +612,13 @@ def interquartile_mean(*tasks: ArrayLike, axis: int = 0) -> Any:
         raise ValueError("tasks must hold at least one array: got none; pass the runs of a task")
     arrays = [_runs(task, "tasks", 1) for task in tasks]
     axis = check.integer("axis", axis, -arrays[0].ndim, "runs lie along it", arrays[0].ndim - 1)
+    shapes = [array.shape for array in arrays]
+    others = {(len(shape), shape[:axis] + shape[axis:][1:]) for shape in shapes}
+    if len(others) > 1 or not sum(shape[axis] for shape in shapes):
+        raise ValueError(
+            f"tasks must hold runs along axis {axis}, and have one shape otherwise: got shapes "
+            f"{shapes}; pass a vector of runs for each task"
+        )
     pooled = np.concatenate([np.moveaxis(array, axis, 0) for array in arrays])
     return stats.trim_mean(pooled, 0.25)
 
@@ -646,6 +654,7 @@ def probability_of_improvement(first: ArrayLike, second: ArrayLike) -> float:
             f"first and second need one number a run: got shapes {a.shape} and {b.shape}; "
             "sum up each curve first"
         )
+    check.room("first and second", a.size, b.size, cure="take fewer runs")
     return float(0.5 + 0.5 * np.sign(a[:, None] - b).mean())
 
 
@@ -655,7 +664,7 @@ def bootstrap_interval(
     statistic: Callable[..., Any] = interquartile_mean,
     level: Annotated[float, check.real, "0.9 draws a 90% interval", "(0, 1)"] = 0.9,
     rng: check.Generator,
-    draws: Annotated[int, check.count, "it counts resamples"] = 9999,
+    draws: Annotated[int, check.count, "it counts resamples", 2] = 9999,
 ) -> Interval:
     """Percentile bootstrap of a statistic; with several tasks it is stratified.
 
@@ -709,9 +718,10 @@ def bootstrap_interval(
             f"statistic must be a function of {len(data)} arrays: got {statistic!r:.80}, which "
             f"fails: {error}; pass for example np.mean"
         ) from error
-    if plain.dtype.kind not in "iuf":
+    if plain.dtype.kind not in "iuf" or plain.ndim or not np.isfinite(plain):
         raise TypeError(
-            f"statistic must return a real number: got {plain.dtype}; pass for example np.mean"
+            f"statistic must return a finite real number: got {plain!r:.60}; pass for example "
+            "np.mean"
         )
     found = stats.bootstrap(
         data,

@@ -469,6 +469,21 @@ def test_bootstrap_covers_at_ten_runs() -> None:
         (lambda: interquartile_mean(), "got none"),
         (lambda: interquartile_mean([]), "at least 1 runs"),
         (lambda: interquartile_mean([1.0, np.nan]), "run 1 holds nan"),
+        (
+            lambda: interquartile_mean(np.zeros((3, 0)), axis=1),
+            "runs along axis 1, .* shapes .*3, 0",
+        ),
+        (
+            lambda: interquartile_mean(np.eye(2), [1.0]),
+            r"one shape otherwise: got .*\(2, 2\), \(1,\)",
+        ),
+        (lambda: interquartile_mean(np.ones((2, 3)), np.eye(2)), "one shape otherwise"),
+        (lambda: probability_of_improvement(np.ones(30_000), np.ones(30_000)), "at most 4 GB"),
+        (lambda: many_runs(rng=np.random.default_rng(0), draws=10**12), "draws and runs must ask"),
+        (
+            lambda: bootstrap_interval(UP, rng=np.random.default_rng(0), draws=1),
+            "at least 2: got 1",
+        ),
         (lambda: probability_of_improvement([], [1.0]), "first needs at least 1 runs"),
         (lambda: probability_of_improvement([[1.0]], [1.0]), "one number a run: got shapes"),
         (lambda: bootstrap_interval(rng=np.random.default_rng(0)), "got shapes ..; pass a vector"),
@@ -480,6 +495,10 @@ def test_bootstrap_covers_at_ten_runs() -> None:
 def test_bad_input_is_refused(call, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def bootstrap(statistic) -> None:
+    bootstrap_interval(UP, rng=np.random.default_rng(0), statistic=statistic)
 
 
 def many_runs(**options) -> None:
@@ -503,6 +522,9 @@ def many_runs(**options) -> None:
         (lambda: log_slope([1, 2], ["a", "b"]), "values must hold real numbers"),
         (lambda: many_runs(rng=0), "rng must be a Generator: got int"),
         (lambda: bootstrap_interval(UP, rng=0), "rng must be a Generator: got int"),
+        (lambda: bootstrap(lambda runs: runs), r"finite real number: got array\(\["),
+        (lambda: bootstrap(lambda runs: np.nan), r"finite real number: got array\(nan"),
+        (lambda: judge({"a": [1.0]}, better="larger", quantity="q"), r"\(an array, an array\)"),
         (lambda: many_runs(rng=np.random.default_rng(0), draws=2.5), "draws must be an integer"),
     ],
 )
