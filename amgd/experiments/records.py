@@ -182,7 +182,9 @@ class Curves:
         """
         if last is None or not self.seeds:
             return self
-        check.integer("until", last, int(self.k[1]), "the first row is the start that all share")
+        check.integer(
+            "until", last, int(self.k[:2][-1]), "the first row is the start that all share"
+        )
         if last > self.k[-1]:
             raise ValueError(
                 f"until must not lie beyond the last row: got {last}, but {self.variant!r} ends at "

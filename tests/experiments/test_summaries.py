@@ -301,6 +301,13 @@ def test_a_length_that_no_run_has_is_refused(record: Record, until, message) -> 
         measured(record, "plain", until=until)
 
 
+def test_runs_of_a_single_row_have_no_other_length(record: Record) -> None:
+    add(record, "plain", 0, [7.0])
+    assert measured(record, "plain", until=0) == measured(record, "plain") == Runs({0: 7.0})
+    with pytest.raises(ValueError, match="got 1, but 'plain' ends at 0"):
+        measured(record, "plain", until=1)
+
+
 def test_updates_need_a_threshold(tmp_path) -> None:
     record = Record.create(tmp_path / "r", GRID)
     add(record, "plain", 0, [1.0, 0.5])
