@@ -75,11 +75,12 @@ function make(tag, attributes = {}, ...children) {
 }
 
 const main = document.querySelector("main");
-const controls = make("form", { className: "controls", onsubmit: () => false });
+const controls = make("form", { className: "controls", autocomplete: "off", onsubmit: () => false }); // a browser that comes back fills in nothing
 const message = make("p", { className: "message", role: "status" });
 const boards = make("div", { className: "boards" });
 const readout = make("dl", { className: "readout" });
-main.append(controls, message, boards, readout);
+const spoken = make("p", { className: "spoken", role: "status" });
+main.append(controls, message, boards, readout, spoken);
 
 // The page around the frame tells its theme and takes the height: by messages, since a file may not look into another one.
 // In a notebook the frame is the notebook's own document, and JupyterLab's theme is written on its body.
@@ -114,11 +115,18 @@ const named = new Map();
 const values = () => Object.fromEntries([...named].map(([name, read]) => [name, read()]));
 let redraw = () => {};
 
+// What the address asks of a control, if the control takes it.
+function asked(name, value, takes) {
+  const wanted = query.get(name);
+  return wanted !== null && takes(wanted) ? wanted : value;
+}
+const isNumber = (text) => text.trim() !== "" && Number.isFinite(Number(text));
+
 // A slider. `show` says the value in words; `scale` turns the place of the slider into the value (10 ** v for a logarithmic one).
 function slider(name, label, { min, max, step, value, scale = (v) => v, show = (v) => String(+v.toPrecision(4)) }) {
   const input = make("input", { type: "range", id: name, min, max, step });
-  input.value = query.get(name) ?? value;
-  const output = make("output", { htmlFor: name });
+  input.value = asked(name, value, isNumber);
+  const output = make("output", { htmlFor: name, "aria-live": "off" }); // the slider says it
   const read = () => scale(Number(input.value));
   const say = () => {
     output.textContent = show(read());
@@ -152,7 +160,7 @@ function show(name, isShown) {
 function choice(name, label, options, value = Object.keys(options)[0]) {
   const select = make("select", { id: name });
   for (const [key, words] of Object.entries(options)) select.append(make("option", { value: key }, words));
-  select.value = query.get(name) ?? value;
+  select.value = asked(name, value, (key) => Object.hasOwn(options, key));
   select.addEventListener("input", () => redraw());
   controls.append(make("div", {}, make("label", { htmlFor: name }, label), select));
   named.set(name, () => select.value);
@@ -161,7 +169,7 @@ function choice(name, label, options, value = Object.keys(options)[0]) {
 // The same, with a button for each option: what is chosen is pressed.
 function alternatives(name, label, options, value = Object.keys(options)[0]) {
   const group = make("div", { id: name, className: "buttons", role: "group", "aria-label": label });
-  let chosen = query.get(name) ?? value;
+  let chosen = asked(name, value, (key) => Object.hasOwn(options, key));
   const press = () => [...group.children].forEach((one) => one.setAttribute("aria-pressed", one.value === chosen));
   for (const [key, words] of Object.entries(options)) {
     const choose = () => {
@@ -198,9 +206,17 @@ function tell(text) {
   if (message.textContent !== text) message.textContent = text;
 }
 
-// Numbers below the pictures: {what: value}.
+// Numbers below the pictures: {what: value}. A screen reader says those that are new, once the reader's hands rest.
+let heard = null, rest = null;
 function say(lines) {
   readout.replaceChildren(...Object.entries(lines).map(([what, value]) => make("div", {}, make("dt", {}, what), make("dd", {}, String(value)))));
+  heard ??= lines;
+  clearTimeout(rest);
+  rest = setTimeout(() => {
+    const fresh = Object.entries(lines).filter(([what, value]) => heard[what] !== value);
+    if (fresh.length) spoken.textContent = fresh.map(([what, value]) => `${what}: ${value}`).join("; ");
+    heard = lines;
+  }, 800);
 }
 const shown = (number, digits = 3) => (Number.isFinite(number) ? String(+number.toPrecision(digits)).replace("-", "−") : "∞");
 
@@ -231,9 +247,14 @@ function board(name, description, box, { square = false, keyboard = false } = {}
   return made;
 }
 
+const drawnBoards = () => [...boards.children].map((place) => JXG.getBoardByContainerId(place.id));
+
 // Away with all boards: the next ones may have other axes.
 function clear() {
-  for (const place of [...boards.children]) JXG.JSXGraph.freeBoard(JXG.getBoardByContainerId(place.id));
+  for (const made of drawnBoards()) {
+    made.updateContainerDims = () => {}; // it may have promised itself to follow the size of the page
+    JXG.JSXGraph.freeBoard(made);
+  }
   boards.replaceChildren();
 }
 
@@ -302,8 +323,9 @@ function plot(name, description, { x, y, log = "", xlabel, ylabel, legend = [0.6
 // Start: `update(values)` draws and returns the numbers that the page shows, which tests compare with the package.
 function explore(update) {
   redraw = () => {
+    for (const made of drawnBoards()) made.suspendUpdate(); // else each change of a colour draws all again
     const numbers = update(values());
-    for (const place of boards.children) JXG.getBoardByContainerId(place.id).update();
+    for (const made of drawnBoards()) made.unsuspendUpdate().update();
     document.documentElement.dataset.numbers = JSON.stringify(numbers);
   };
   redraw();

@@ -174,7 +174,6 @@ function drawGraph(matrix, own) {
   if (drawn === JSON.stringify([matrix, own])) return;
   drawn = JSON.stringify([matrix, own]);
   const focused = nodes.findIndex(([circle]) => circle.rendNode === document.activeElement);
-  graph.suspendUpdate();
   graph.removeObject(Object.values(graph.objects).reverse());
   const n = matrix.length, radius = 0.24 - 0.01 * n;
   const at = matrix.map((_, i) => [Math.sin((2 * Math.PI * i) / n), Math.cos((2 * Math.PI * i) / n)]);
@@ -206,7 +205,6 @@ function drawGraph(matrix, own) {
     return [circle, share];
   });
   pulled = own && graph.create("arrow", [[0, 0], [0, 0]], { ...options, visible: false, strokeColor: COLOUR.orange, strokeWidth: 3, layer: 9 });
-  graph.unsuspendUpdate();
   nodes[focused]?.[0].rendNode.focus();
 }
 

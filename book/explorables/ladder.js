@@ -27,7 +27,7 @@ const PATHS = extended([0], [], 1).map((path) => {
 
 slider("p", "P(climb)", { min: 0.05, max: 0.95, step: 0.05, value: 0.5 });
 choice("rung", "Derivative by", { 0: "climb on rung 0", 1: "climb on rung 1", 2: "climb on rung 2" });
-const episodes = slider("n", "episodes", { min: 1, max: MOST, step: 1, value: 20 });
+const episodes = slider("n", "Episodes", { min: 1, max: MOST, step: 1, value: 20 });
 slider("seed", "Seed", { min: 0, max: 50, step: 1, value: 1 });
 button("One more episode", () => episodes.set(Math.min(MOST, values().n + 1)));
 

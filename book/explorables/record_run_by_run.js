@@ -9,7 +9,7 @@ choice("band", "Band", { ...BANDS, none: "no band" }, "10");
 // The runs of a record in one row: method by method, seed by seed.
 const rowOf = (panel) => Object.entries(panel.curves).flatMap(([variant, curve]) => curve.samples.map((samples, i) => ({ variant, seed: curve.seeds[i], samples })));
 const most = Math.max(...Object.values(RECORDS).map((panel) => rowOf(panel).length));
-const runs = slider("run", "run", { min: 1, max: most, step: 1, value: 21 });
+const runs = slider("run", "Run", { min: 1, max: most, step: 1, value: 21 });
 
 // As numpy.percentile: on straight lines between the ordered values.
 function percentile(values, q) {

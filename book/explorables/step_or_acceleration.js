@@ -4,7 +4,7 @@
 const panels = Object.fromEntries(Object.entries(RECORDS).filter(([, panel]) => Object.values(panel.curves).every((curve) => curve.distance)));
 choice("record", "Record", Object.fromEntries(Object.entries(panels).map(([name, panel]) => [name, panel.title])), "figure2-cartpole-L");
 choice("axis", "Axis", { updates: "updates", distance: "distance from the start" });
-slider("share", "length", { min: 0.04, max: 1, step: 0.04, value: 1, show: (v) => `${Math.round(100 * v)}% of the run` });
+slider("share", "Length", { min: 0.04, max: 1, step: 0.04, value: 1, show: (v) => `${Math.round(100 * v)}% of the run` });
 
 const mean = (samples) => samples[0].map((_, i) => samples.reduce((sum, run) => sum + run[i], 0) / samples.length);
 

@@ -3,7 +3,7 @@
 
 const panels = Object.entries(RECORDS);
 const questions = ["Theorem 1", "kβ/2", "Nesterov", "TD(0)-Acc", "matched", "control", "tuned"].filter((q) => panels.some(([, panel]) => panel.verdicts.some(({ of }) => of[q])));
-slider("length", "length", { min: 1, max: 25, step: 1, value: 5, show: (v) => `${4 * v}% of the run` });
+slider("length", "Length", { min: 1, max: 25, step: 1, value: 5, show: (v) => `${4 * v}% of the run` });
 
 // The words of a column stand in two lines; on a narrow page those of a row stand above its tiles.
 const HEADS = { "TD(0)-Acc": "TD(0)- Acc", matched: "matched SGD", control: "vs matched", tuned: "both tuned" };

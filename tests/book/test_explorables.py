@@ -478,6 +478,87 @@ def test_a_page_alone(name: str, page, faults) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
+def test_an_address_that_asks_for_what_is_not_there(name: str, page, faults) -> None:
+    """It shows what the page shows first."""
+    page.goto(address(name))
+    first = page.evaluate(SHOWN)
+    ids = page.locator(".controls input, .controls select, .controls [role=group]").evaluate_all(
+        "all => all.map(e => e.id)"
+    )
+    for value in ("", "0,5"):
+        page.goto(address(name, "?" + "&".join(f"{control}={value}" for control in ids)))
+        assert page.evaluate(SHOWN) == first
+    assert faults == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_page_that_is_left_and_found_again(name: str, page, faults) -> None:
+    """Its numbers are those of its controls, whatever the browser has kept."""
+    page.goto(address(name))
+    move(page, CASES[name][1][-1])
+    for again in (page.reload, lambda: (page.goto("about:blank"), page.go_back())):
+        again()
+        found = page.evaluate(SHOWN)
+        page.evaluate("document.querySelector('input').dispatchEvent(new Event('input'))")
+        assert page.evaluate(SHOWN) == found
+    assert faults == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_change_draws_each_picture_once_and_bears_a_window_that_changes(
+    name: str, page, faults
+) -> None:
+    page.goto(address(name))
+    drawn = page.evaluate("""() => {
+      const found = {};
+      for (const made of Object.values(JXG.boards)) {
+        found[made.id] = 0;
+        made.on("update", () => (found[made.id] += 1));
+      }
+      document.querySelector("input[type=range]").stepDown();
+      document.querySelector("input[type=range]").dispatchEvent(new Event("input"));
+      return found;
+    }""")
+    assert max(drawn.values()) <= 2, drawn
+    for width in (500, 950):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.evaluate(
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+        for control in page.locator(".controls input, .controls select").all():
+            control.evaluate("e => e.dispatchEvent(new Event('input'))")
+    page.wait_for_timeout(150)  # JSXGraph follows a window after 100 ms
+    assert faults == []
+
+
+def test_what_is_new_is_said_once_and_printed_dark_on_white(page, faults) -> None:
+    page.goto(address("sticky_chain", "?theme=dark"))
+    spoken = page.locator(".spoken")
+    assert spoken.inner_text() == ""
+    page.evaluate(
+        """() => { window.said = [];
+        new MutationObserver(() => said.push(document.querySelector(".spoken").textContent))
+          .observe(document.querySelector(".spoken"), {childList: true}); }"""
+    )
+    page.locator("#seed").focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("said.length")
+    last = page.locator(".readout div").last.inner_text().split("\n")
+    assert page.evaluate("said") == [": ".join(last)]  # the others do not depend on the seed
+    page.emulate_media(media="print")
+    style = page.evaluate(
+        """(({color, backgroundColor}) => [color, backgroundColor])(
+          getComputedStyle(document.documentElement))"""
+    )
+    ink, paper = ([int(n) for n in re.findall(r"\d+", colour)] for colour in style)
+    assert max(ink) < 100
+    assert min(paper) == 255
+    assert page.locator("svg").first.evaluate("e => getComputedStyle(e).filter") == "none"
+    assert faults == []
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_a_still_is_not_older_than_its_page(name: str) -> None:
     fresh = explorables.pictured(name) == explorables.inputs(name)
     assert fresh, f"{name}.svg and .png are stale: run python -m tools.explorables {name}"
