@@ -106,11 +106,13 @@
     tell();
   }
 
-  // A number as people and Python write it: 1,000 or 10 000, a Unicode minus, a percent sign after it.
+  // A number as people and Python write it: 1,000 or 10 000, 0,5 or 1/2, a Unicode minus, a percent sign after it.
   function numberIn(text) {
-    const plain = text.replace(/[\s\u2009\u202f,](?=\d{3}\b)/g, "").replace(/[−–]/g, "-");
-    const found = plain.match(/-?\d*\.?\d+(?:e[-+]?\d+)?/i);
-    return found ? Number(found[0]) : NaN;
+    const thousands = /(?<!(?<!\d)0)[\s\u2009\u202f,](?=\d{3}\b)/g; // but none after a 0 alone
+    const plain = text.replace(thousands, "").replace(/,(?=\d)/g, ".").replace(/[−–]/g, "-");
+    const number = /-?\d*\.?\d+(?:e[-+]?\d+)?/i.source;
+    const [, above, below] = plain.match(new RegExp(`(${number})(?:\\s*/\\s*(${number}))?`, "i")) || [];
+    return Number(above ?? NaN) / Number(below ?? 1);
   }
 
   function distance(guess, answer) {
@@ -154,7 +156,7 @@
       event.preventDefault();
       if (input.readOnly) return; // committed
       const guess = numberIn(input.value);
-      if (Number.isNaN(guess)) {
+      if (!Number.isFinite(guess)) {
         says.replaceChildren(made("p", "", "Type a number first."));
         input.focus();
         return;
