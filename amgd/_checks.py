@@ -19,7 +19,7 @@ import numbers
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -195,8 +195,8 @@ def generator(name: str, rng: Any) -> np.random.Generator:
     return instance(name, rng, np.random.Generator, "pass np.random.default_rng(seed)")
 
 
-def choice(name: str, value: Any, options: Sequence[str]) -> str:
-    """Return `value` if it is one of `options`."""
+def choice(name: str, value: Any, options: Collection[str]) -> str:
+    """Return `value` if it is one of `options`, which may have grown since the annotation."""
     if isinstance(value, str) and value in options:
         return value
     listed = ", ".join(repr(option) for option in options)

@@ -580,7 +580,7 @@ class Robot(Simulator):
     @check.arguments
     def __init__(
         self,
-        name: Annotated[str, check.choice, tuple(_TASKS)],
+        name: Annotated[str, check.choice, _TASKS],
         *,
         threads: Threads = 1,
         use_contact_forces: Annotated[bool, check.boolean, "False gives 27"] = False,

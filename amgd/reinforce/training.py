@@ -174,7 +174,7 @@ class TrainingSpec:
     batch: Annotated[int, check.integer, 1, "it counts episodes"] = 25
     lr: Annotated[float, check.positive, "0.1 is the paper's for CartPole"] = 0.1
     optimizer: str | OptimizerFactory = "theorem1"
-    matched_to: Annotated[str, check.choice, tuple(SCHEDULES)] = "ghadimi_lan"
+    matched_to: Annotated[str, check.choice, SCHEDULES] = "ghadimi_lan"
     momentum: Annotated[float | None, check.real, "0.9 is usual", "[0, 1)"] = None
     discount: Annotated[float, check.real, "0.99 is usual", "[0, 1]"] = 0.99
     loss: Loss = "episode_mean"
