@@ -115,13 +115,13 @@ def line_style(method: str) -> dict[str, Any]:
 @check.arguments
 def curve(
     ax: Axes,
-    k: ArrayLike,
-    samples: ArrayLike,
+    k: Annotated[ArrayLike, check.array, ("m",), "give the k of each column"],
+    samples: Annotated[ArrayLike, check.numeric, "give one row a run"],
     *,
     label: str,
     level: check.Share = 0.9,
     runs: bool = False,
-    diverged: int = 0,
+    diverged: Annotated[int, check.integer, 0, "it counts runs"] = 0,
     possible: tuple[float, float] = (-np.inf, np.inf),
     **line: Any,
 ) -> Band:
@@ -171,15 +171,13 @@ def curve(
     ['error (n = 2)']
     >>> plt.close(figure)
     """
-    x = check.array("k", k, ("m",), "give the k of each column")
-    y = check.numeric("samples", samples, "give one row a run")
+    x, y = np.asarray(k), np.asarray(samples)
     if y.ndim != 2 or x.shape != y.shape[1:]:
         raise ValueError(
             "samples must have one row a run and one column a k: "
             f"got shape {y.shape} for {x.shape[0]} values of k"
         )
     band = mean_band(y, level, least=1)
-    diverged = check.integer("diverged", diverged, 0, "it counts runs")
     (mean,) = ax.plot(x, band.mean, label=f"{label} ({run_count(band.n, diverged)})", **line)
     if runs and band.n > 1:
         ax.plot(x, y.T, color=mean.get_color(), alpha=0.3, linewidth=0.5, linestyle="-", zorder=1)

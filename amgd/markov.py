@@ -122,9 +122,10 @@ class MarkovChain:
 
     labels: tuple[Any, ...] | None = None
 
-    def __init__(self, transition: ArrayLike | Any, *, labels: Sequence[Any] | None = None) -> None:
+    @check.arguments
+    def __init__(self, transition: Transition, *, labels: Labels = None) -> None:
         """Check and copy the matrix."""
-        matrix = check.transition_matrix("transition", transition)
+        matrix: Any = transition
         self._is_sparse = hasattr(matrix, "tocsr")
         for owned in (matrix.data, matrix.indices, matrix.indptr) if self._is_sparse else (matrix,):
             owned.flags.writeable = False
@@ -1245,6 +1246,8 @@ class MarkovChain:
 
 # ---------------------------------------------------------------------- makers
 
+Transition = Annotated[ArrayLike | Any, check.transition_matrix]
+Labels = Annotated[Sequence[Any] | None, check.later]
 Law = Annotated[ArrayLike, check.probabilities, ("n",)]
 Leaving = Annotated[float, check.real, "it is the probability of leaving a state", "(0, 1]"]
 

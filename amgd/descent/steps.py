@@ -155,21 +155,20 @@ class StepSizes:
     """
 
     name: str
-    alpha: Rule
-    beta: Rule
-    gamma: Rule
-    mu: float = 0.0
-    algorithm: Literal["nonconvex", "convex"] = "nonconvex"
-    conditions: tuple[str, ...] = ()
+    alpha: Annotated[Rule, check.later]
+    beta: Annotated[Rule, check.later]
+    gamma: Annotated[Rule, check.later]
+    mu: Annotated[
+        float, check.real, "0 is for Algorithm 1 and for functions that are only convex", "[0, inf)"
+    ] = 0.0
+    algorithm: Annotated[Literal["nonconvex", "convex"], check.choice, ALGORITHMS] = "nonconvex"
+    conditions: Annotated[tuple[str, ...], check.instance, tuple, 'pass names such as ("C1",)'] = ()
 
     def __post_init__(self) -> None:
         """Check the fields and wrap the callables."""
-        check.choice("algorithm", self.algorithm, ALGORITHMS)
-        check.instance("conditions", self.conditions, tuple, 'pass names such as ("C1",)')
+        check.fields(self)
         for name in self.conditions:
             check.choice("conditions", name, tuple(_CONDITIONS))
-        cure = "0 is for Algorithm 1 and for functions that are only convex"
-        object.__setattr__(self, "mu", check.real("mu", self.mu, cure, "[0, inf)"))
         for field in ("alpha", "beta", "gamma"):
             rule = getattr(self, field)
             if not isinstance(rule, Schedule):

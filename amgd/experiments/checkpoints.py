@@ -19,7 +19,7 @@ import operator
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from amgd import _checks as check
 from amgd.experiments.experiment import same_identity, told
@@ -140,11 +140,10 @@ class Checkpoints:
         *,
         environment: str | None = None,
         seconds: float = 30.0,
-        changed: str = "refuse",
+        changed: Annotated[str, check.choice, CHANGED] = "refuse",
         alive: Callable[[], None] | None = None,
     ) -> None:
-        self.folder, self.name, self.seconds = folder, name, seconds
-        self.changed = check.choice("changed", changed, CHANGED)
+        self.folder, self.name, self.seconds, self.changed = folder, name, seconds, changed
         self._identity, self._defaults, self._alive = identity, defaults, alive
         self._here = surroundings(environment) if folder is not None else {}
         self._places: dict[int, list[dict[str, Any]]] = {}

@@ -20,7 +20,7 @@ import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -404,7 +404,8 @@ def to_toml(experiment: Experiment) -> str:
     return tomli_w.dumps(experiment.to_plain())
 
 
-def from_toml(text: str) -> Any:
+@check.arguments
+def from_toml(text: Annotated[str, check.instance, str, "read the file first"]) -> Any:
     """Return the experiment that a TOML text describes.
 
     Parameters
@@ -427,7 +428,6 @@ def from_toml(text: str) -> Any:
     >>> from_toml('kind = "gridworld"\\nn = 5\\nepisodes = 20').length
     50
     """
-    check.instance("text", text, str, "read the file first")
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:

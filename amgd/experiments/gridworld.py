@@ -77,6 +77,7 @@ WORDS = {
 METHODS = tuple(WORDS)
 FEATURES = ("three", "order", "product")
 LAWS = ("episode", "uniform")
+Method = Annotated[str, check.choice, METHODS]
 Many = Annotated[int, check.integer, 1, "it counts runs or episodes"]
 Size = Annotated[float, check.positive, "steps and sizes are above 0"]
 Grid = Annotated[tuple[float, ...], check_rates]
@@ -248,9 +249,9 @@ class GridWorldSpec(Experiment):
         return theorem3_printed(self.modulus, self.denominator, scale)  # type: ignore[arg-type]
 
     @check.arguments
-    def words(self, variant: str, *, tex: bool = True) -> str:
+    def words(self, variant: Method, *, tex: bool = True) -> str:
         """Return the name of a method."""
-        return WORDS[check.choice("variant", variant, METHODS)]
+        return WORDS[variant]
 
     @check.arguments
     def tunes(self, variant: str) -> bool:
@@ -258,9 +259,8 @@ class GridWorldSpec(Experiment):
         return variant.startswith("tuned")
 
     @check.arguments
-    def identity(self, variant: str, rate: float | None = None) -> dict[str, Any]:
+    def identity(self, variant: Method, rate: float | None = None) -> dict[str, Any]:
         """Return all that decides the bits of a run of a method besides its seed."""
-        check.choice("variant", variant, METHODS)
         others = {name for names in _OWN_FIELDS.values() for name in names}
         without = ("variants", "seeds", *(others - set(_OWN_FIELDS[variant])))
         return {"kind": self.kind, "method": variant} | plain_fields(self, without)
@@ -455,7 +455,6 @@ def run(spec: GridWorldSpec, seeds: Sequence[check.Natural] | None = None) -> Gr
     >>> result["tuned"].tuning.best in result["tuned"].tuning.tried
     True
     """
-    check.instance("spec", spec, GridWorldSpec, "such as FIGURE1[0]")
     problem = spec.problem()
     numbers = range(spec.seeds) if seeds is None else seeds
     if not len(numbers):
@@ -606,7 +605,7 @@ def compare(
     first: str,
     second: str,
     *,
-    measure: str = "exact",
+    measure: Annotated[str, check.choice, ("exact", "estimate")] = "exact",
     alpha: float = 0.05,
 ) -> Comparison:
     """Compare the areas under the NEU of two methods by a paired test over seeds.
@@ -628,7 +627,6 @@ def compare(
     >>> found.word, found.n, found.p_value  # the smallest p-value of 8 pairs
     ('better', 8, 0.0078125)
     """
-    check.choice("measure", measure, ("exact", "estimate"))
     for name, method in (("first", first), ("second", second)):
         check.choice(name, method, tuple(result.curves))
     pair = _runs(result[first], measure), _runs(result[second], measure)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from amgd import _checks as check
 from amgd.experiments.experiment import Experiment
@@ -203,10 +203,12 @@ EXPERIMENTS: Mapping[str, Callable[[str], Experiment]] = {
 """The panels of the paper's figures, each a function of its preset.
 
 Those of reading L have it in their name."""
+Name = Annotated[str, check.choice, EXPERIMENTS]
+Preset = Annotated[str, check.choice, PRESETS]
 
 
 @check.arguments
-def named(name: str, preset: str = "paper") -> Any:
+def named(name: Name, preset: Preset = "paper") -> Any:
     """Return the specification of a named experiment.
 
     Parameters
@@ -225,8 +227,6 @@ def named(name: str, preset: str = "paper") -> Any:
     >>> named("figure1-grid50").n, named("figure3-ant", "smoke").training.iterations
     (50, 3)
     """
-    check.choice("name", name, tuple(EXPERIMENTS))
-    check.choice("preset", preset, PRESETS)
     return EXPERIMENTS[name](preset)
 
 

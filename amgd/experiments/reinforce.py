@@ -68,8 +68,15 @@ def variants() -> tuple[str, ...]:
     return (*plain, *TUNED, *tuned)
 
 
+def _known(name: str, variant: Any) -> str:
+    return check.choice(name, variant, variants())
+
+
+Variant = Annotated[str, _known]
+
+
 @arguments
-def optimizer_of(variant: str) -> str:
+def optimizer_of(variant: Variant) -> str:
     """Return the optimizer of a variant, as `TrainingSpec.optimizer` has it.
 
     Examples
@@ -77,7 +84,6 @@ def optimizer_of(variant: str) -> str:
     >>> [optimizer_of(variant) for variant in ("plain", "tuned_accelerated", "tuned_adam")]
     ['sgd', 'ghadimi_lan', 'adam']
     """
-    check.choice("variant", variant, variants())
     name = TUNED.get(variant, variant.removeprefix("tuned_"))
     return "sgd" if name == "plain" else name
 
@@ -255,10 +261,9 @@ class ReinforceSpec(Experiment):
 
     @arguments
     def training_for(
-        self, variant: str, runs: tuple[int, ...], rate: float | None = None
+        self, variant: Variant, runs: tuple[int, ...], rate: float | None = None
     ) -> TrainingSpec:
         """Return the training of some runs of a variant, a tuned one with the step `rate`."""
-        check.choice("variant", variant, variants())
         if (rate is None) == variant.startswith("tuned"):
             raise ValueError(
                 f"rate belongs to tuned variants, and they need one: got {rate} for {variant!r}"

@@ -22,7 +22,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +83,7 @@ def measured(
     variant: str,
     *,
     column: str | None = None,
-    measure: str = "mean",
+    measure: Annotated[str, check.choice, MEASURES] = "mean",
     threshold: float | None = None,
     until: int | None = None,
 ) -> Runs:
@@ -123,7 +123,6 @@ def measured(
     ...     [measured(record, "plain", measure=m, threshold=7.0).values for m in MEASURES]
     [{0: 3.0}, {0: 6.0}, {0: 0.0}]
     """
-    check.choice("measure", measure, tuple(MEASURES))
     column = record.spec.column if column is None else column
     threshold = _threshold(record, column, threshold)
     curves = record.curves(variant, column).until(until)

@@ -20,7 +20,7 @@ transition :math:`(s, s')` has one reward and simulation and linear algebra agre
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import gymnasium as gym
 import numpy as np
@@ -82,18 +82,17 @@ class GridWorld:
     -9.9985
     """
 
+    @check.arguments
     def __init__(
         self,
-        n: int,
-        goal: str = "ordinary",
-        reward: str = "step",
+        n: Annotated[int, check.count, "a grid needs a start and a goal", 2],
+        goal: Annotated[str, check.choice, GOALS] = "ordinary",
+        reward: Annotated[str, check.choice, REWARDS] = "step",
         policy: ArrayLike | None = None,
     ) -> None:
-        self.n = check.count("n", n, "a grid needs a start and a goal", 2)
-        check.room("n", self.n**2, 4 * len(ACTIONS), cure="take a smaller grid")
-        self.goal = check.choice("goal", goal, GOALS)
-        self.reward_kind = check.choice("reward", reward, REWARDS)
-        self.n_states = self.n * self.n
+        check.room("n", n**2, 4 * len(ACTIONS), cure="take a smaller grid")
+        self.n, self.goal, self.reward_kind = n, goal, reward
+        self.n_states = n * n
         self.start, self.goal_state = 0, self.n_states - 1
         actions = (self.n_states, len(ACTIONS))
         given = np.full(actions, 0.25) if policy is None else policy
