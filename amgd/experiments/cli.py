@@ -49,6 +49,9 @@ class _Program(TyperGroup):
         """Run the command."""
         from amgd.experiments.records import RecordError
 
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # closed by the caller, as `amgd status >&-` does
+                setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
         try:
             with _interruptible(), _warnings_as_lines(), importable():
                 try:
@@ -95,7 +98,10 @@ _CURES = {
 
 def _disk(error: OSError) -> str:
     """Say which file could not be read or written, why, and what helps."""
-    where = f"{error.filename}: " if error.filename else ""
+    file = error.filename
+    if file is None and error.errno == errno.ENOENT:  # all but one of these name a file
+        file = "the working directory"
+    where = f"{file}: " if file else ""
     cure = _CURES.get(error.errno or 0)
     return f"{where}{_line(error.strerror or error)}" + (f"; {cure}" if cure else "")
 

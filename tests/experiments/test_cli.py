@@ -1016,6 +1016,23 @@ def test_a_specification_as_editors_of_windows_write_it(tmp_path, monkeypatch, e
     assert (spec.n, spec.episodes) == (5, 20)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not remove a folder in use")
+def test_closed_streams_and_a_working_directory_that_is_gone(tmp_path, made):
+    # What Python makes of `amgd run ... >&- 2>&-`, and a folder that is removed meanwhile.
+    closed = "import sys; sys.stdout = sys.stderr = None; " + PROGRAM[-1]
+    command = ["run", "figure1-grid10", "--preset", "smoke", "--out", str(made[0])]
+    done = subprocess.run([*PROGRAM[:-1], closed, *command], timeout=300)
+    assert done.returncode == 0
+    gone = f"import os; os.rmdir({str(tmp_path)!r}); " + PROGRAM[-1]
+    done = subprocess.run(
+        [*PROGRAM[:-1], gone, "list"], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
+    assert (done.returncode, done.stderr) == (
+        1,
+        "amgd: the working directory: No such file or directory; check the path\n",
+    )
+
+
 def test_a_specification_in_another_encoding_is_told(tmp_path):
     path = tmp_path / "own.toml"
     path.write_bytes('kind = "gridworld"  # für uns\n'.encode("latin-1"))
