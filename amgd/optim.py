@@ -272,10 +272,12 @@ def _fit_state_dict(optimizer: torch.optim.Optimizer, state_dict: dict[str, Any]
             state = states.get(key)
             if state is None:
                 continue
-            if not isinstance(state.get("step"), int) or not set(state) <= {"step", "e"}:
+            step = state.get("step") if isinstance(state, dict) else None
+            known = type(step) is int and step >= 0 and set(state) <= {"step", "e"}
+            if not known or not isinstance(state.get("e", p), Tensor):
                 raise ValueError(
-                    f"loaded state is not one of AMGD: parameter {key} has the entries "
-                    f"{sorted(state)}, expected 'step' (an int) and 'e'; load what AMGD saved"
+                    f"loaded state is not one of AMGD: parameter {key} has {state!r:.80}, expected "
+                    "'step' (an int from 0) and 'e' (a tensor); load what AMGD saved"
                 )
             if "e" in state and state["e"].shape != p.shape:
                 raise ValueError(

@@ -622,6 +622,19 @@ def test_state_of_another_optimizer_is_refused(
 
 
 @pytest.mark.parametrize(
+    "entry", [{"step": -3}, {"step": True}, {"step": 2, "e": [0.0]}, {"step": 2, "v": 0}, 3, None]
+)
+def test_a_state_that_no_optimizer_has_is_refused(entry: Any) -> None:
+    opt = AMGD([start()], 0.1)
+    state = opt.state_dict() | {"state": {0: entry}}
+    if entry is None:  # as PyTorch leaves out a parameter without a state
+        opt.load_state_dict(state)
+    else:
+        with pytest.raises(ValueError, match="not one of AMGD: parameter 0 has"):
+            opt.load_state_dict(state)
+
+
+@pytest.mark.parametrize(
     ("saved", "present"),
     [
         ({"schedule": "nesterov"}, {"schedule": "sgd"}),
