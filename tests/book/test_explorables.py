@@ -897,6 +897,10 @@ def test_words_in_a_picture_do_not_meet(name: str, page, faults) -> None:
         page.wait_for_timeout(250)
         found |= {width: crowded} if (crowded := page.evaluate(CROWDED)) else {}
     assert found == {}
+    page.evaluate(
+        "document.documentElement.style.fontSize = '30px'"
+    )  # who sets letters twice as large
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert faults == []
 
 
