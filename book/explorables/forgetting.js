@@ -173,6 +173,7 @@ function mark(over = -1) {
 function drawGraph(matrix, own) {
   if (drawn === JSON.stringify([matrix, own])) return;
   drawn = JSON.stringify([matrix, own]);
+  if (pull) pull = from = null; // its states go
   const focused = nodes.findIndex(([circle]) => circle.rendNode === document.activeElement);
   graph.removeObject(Object.values(graph.objects).reverse());
   const n = matrix.length, radius = 0.24 - 0.01 * n;

@@ -795,6 +795,18 @@ def test_a_reader_pulls_arrows(way: str, page, fingers, faults) -> None:
     pull(place(2), place(0), escape=True)
     matches(kept)
     assert page.evaluate("scrollY") == before
+    for chain in ("two_state", "own"):  # another chain comes while one pulls
+        hand.move(*place(2))
+        hand.down()
+        hand.move(*nowhere)
+        field.fill("0-1 1-0 0-0 1-2 2-0")
+        hand.move(x, 2)
+        page.locator("#chain").select_option(chain)
+        hand.move(*nowhere)
+        hand.up()
+        assert page.locator("#graph line[stroke='#D55E00']:visible").count() == 0
+        page.locator("#chain").select_option("own")
+        matches("0-1 1-0 0-0 1-2 2-0")
     assert faults == []
 
 
