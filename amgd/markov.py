@@ -568,7 +568,7 @@ class MarkovChain:
         is then about 1e-15 times the relaxation time, relative to the sum); otherwise it is summed
         in blocks, each between a lower and an upper bound. Of a large sparse matrix the terms are
         those of ``tv_distance``, up to one of 1e-12, and the rest lies between 0 and
-        :math:`d(k) \sum_{s\ge1} \bar d(s)`.
+        :math:`d(k) \sum_{s\ge1} \bar d(s)`. A sum beyond the range of float64 is ``inf``.
 
         Raises
         ------
@@ -718,6 +718,8 @@ class MarkovChain:
         """
         self._require_irreducible("poisson_mixing_centred")
         matrix, law = self._poisson_matrix, self.stationary
+        if not np.isfinite(matrix).all():
+            return math.inf
         ratio = matrix / law
         order = ratio.argsort(axis=1)
         median = (law[order].cumsum(axis=1) >= 0.5).argmax(axis=1)
@@ -748,7 +750,10 @@ class MarkovChain:
             power = lazy._centre(lazy._dyadic(level))
             if not power.matrix.any() or power.exponent < -60:  # what is left is below rounding
                 return np.asarray(0.5 * (total + self.stationary - np.eye(self.n_states)))
-            total = total + np.ldexp(power.matrix, power.exponent) @ total
+            with np.errstate(over="ignore", invalid="ignore"):
+                total = total + np.ldexp(power.matrix, power.exponent) @ total
+            if not np.isfinite(total).all():
+                return np.full_like(total, math.inf)
             level += 1
 
     # ------------------------------------------------------------------ sampling
@@ -947,6 +952,12 @@ class MarkovChain:
     @cached_property
     def _mixing_sum(self) -> tuple[float, float]:
         """Value and error bound of the sum."""
+        try:
+            return self._summed_distances()
+        except OverflowError:
+            return math.inf, math.inf
+
+    def _summed_distances(self) -> tuple[float, float]:
         if self._is_large:
             curve = self._walk_down("mixing_sum", _SUM_TOLERANCE)
             known = curve[: np.argmax(curve <= 0.25) + 1]

@@ -865,6 +865,19 @@ def test_large_windows(bits):
     assert chain.law(bits, 5).tolist() == [1 / n] * n
 
 
+@pytest.mark.parametrize("eps", [1e-300, 1e-310])
+def test_a_chain_too_slow_for_floats_has_infinite_constants(eps):
+    chain = MarkovChain([[1.0, eps], [eps, 1.0]])  # T = T* = 1 / (4 eps), C = 1 / (2 eps)
+    for factor, found in (
+        (4, chain.mixing_sum),
+        (4, chain.poisson_mixing),
+        (4, chain.poisson_mixing_centred),
+        (2, chain.mixing_constant),
+    ):
+        assert found == pytest.approx(1 / eps / factor, rel=1e-9)
+    assert chain.mixing_sum_error <= (1e-9 / eps if eps > 1e-305 else math.inf)
+
+
 def test_windows_by_walking(monkeypatch):
     monkeypatch.setattr(markov, "_DENSE_UP_TO", 512)
     chain = de_bruijn(10)
