@@ -412,12 +412,6 @@ class _Run:
             )
         check_modulus(steps, getattr(problem, "mu", None))
         check_states(chain, problem)
-        gap = float(np.abs(chain.stationary - problem.stationary).max())
-        if gap > _STATIONARY_TOLERANCE:
-            raise ValueError(
-                "the stationary law of the chain must be the law of the problem: they differ "
-                f"by {gap:.3g}; make the problem with stationary=chain.stationary"
-            )
         if self.constrained:
             off = np.abs(problem.project(self.x0) - self.x0).max(axis=1)
             if off.max() > 1e-12 * max(1.0, float(np.abs(self.x0).max())):
@@ -542,11 +536,17 @@ def _start(x0: ArrayLike, replicates: int, dim: int) -> FloatArray:
 
 
 def check_states(chain: Chain, problem: SampledProblem) -> None:
-    """Refuse a chain and a problem with other numbers of states."""
+    """Refuse a chain with other states than the problem's, or another law of them."""
     if chain.n_states != problem.n_states:
         raise ValueError(
             f"chain and problem must have the same states: got {chain.n_states} and "
             f"{problem.n_states}; make both for the same state space"
+        )
+    gap = float(np.abs(chain.stationary - problem.stationary).max())
+    if gap > _STATIONARY_TOLERANCE:
+        raise ValueError(
+            "the stationary law of the chain must be the law of the problem: they differ "
+            f"by {gap:.3g}; make the problem with stationary=chain.stationary"
         )
 
 

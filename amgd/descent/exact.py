@@ -24,11 +24,12 @@ from amgd import _checks as check
 from amgd._checks import FloatArray, IntArray
 from amgd.descent.algorithms import check_average, check_states, recorded
 from amgd.descent.problems import Problem
-from amgd.descent.steps import StepSizes, check_moduli
+from amgd.descent.steps import StepSizes, check_moduli, sgd
 from amgd.markov import MarkovChain
 
 __all__ = ["exact_average", "exact_convex", "exact_gap", "lower_accelerated", "lower_sgd"]
 
+_FAR = 1e6  # a distance at which gradients that are not affine show it
 _Step = tuple[FloatArray, FloatArray]  # z <- M z + noise of covariance V
 
 
@@ -79,8 +80,8 @@ def exact_gap(
     Raises
     ------
     TypeError, ValueError
-        If an argument has the wrong type, the problem is constrained, or an average is asked of a
-        method that has one.
+        If an argument has the wrong type, the problem is constrained, not affine, or has another
+        law than the chain, or an average is asked of anything but SGD.
 
     Examples
     --------
@@ -100,7 +101,9 @@ def exact_gap(
     n, d = chain.n_states, problem.dim
     check_states(chain, problem)
     check_average(average, steps)
-    x_star = np.asarray(problem.minimiser)
+    if average != "none":
+        steps = sgd(steps)  # which refuses those of an accelerated method
+    x_star = np.zeros(d) if problem.minimiser is None else problem.minimiser
     start = check.array("x0", x0, (d,), "give one point") - x_star
     noise = np.array([problem.sample_gradient(x_star, i) for i in range(n)])
     unit = np.eye(d)
@@ -110,6 +113,13 @@ def exact_gap(
             for i in range(n)
         ]
     ).swapaxes(1, 2)  # (n, d, d): G(x; i) = bend (x - x*) + noise
+    expected = noise + _FAR * bend.sum(axis=2)
+    far = np.array([problem.sample_gradient(x_star + _FAR, i) for i in range(n)])
+    if problem.minimiser is None or np.abs(far - expected).max() > 1e-6 * np.abs(expected).max():
+        raise ValueError(
+            "problem must have a minimiser and sample gradients that are affine in x: got "
+            f"{type(problem).__name__}; pass a Quadratic"
+        )
     mean = np.tensordot(chain.stationary, bend, axes=1)
     law = _first(chain, initial)
     z = np.concatenate([start, start, [1.0]])

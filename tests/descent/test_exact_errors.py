@@ -8,7 +8,7 @@ import pytest
 from amgd import markov
 from amgd.descent import exact, steps
 from amgd.descent.algorithms import amgd_convex
-from amgd.descent.problems import Ball, Quadratic
+from amgd.descent.problems import Ball, Quadratic, Sigmoid, cosines, huber_pair
 
 
 def by_paths(problem, chain, steps, n_steps, x0, initial, average="none"):
@@ -206,6 +206,21 @@ REFUSED = {
     "states": (
         lambda: exact.exact_gap(TASK, markov.iid([1.0]), steps.sgd(0.1), 1, x0=[0.5]),
         "^chain and problem must have the same states: got 1 and 2",
+    ),
+    "law": (
+        lambda: exact.exact_gap(TASK, markov.two_state(0.3, 0.6), steps.sgd(0.1), 1, x0=[0.5]),
+        "^the stationary law of the chain must be the law of the problem",
+    ),
+    **{
+        f"{type(task).__name__} is not affine": (
+            lambda task=task: exact.exact_gap(task, FAIR, steps.sgd(0.1), 1, x0=[0.0]),
+            f"gradients that are affine in x: got {type(task).__name__}",
+        )
+        for task in (huber_pair(1.0, 1.0), Sigmoid([[1.0], [2.0]]), cosines([[0.0], [1.0]]))
+    },
+    "average of acceleration": (
+        lambda: exact.exact_gap(TASK, FAIR, steps.nesterov(0.1), 3, x0=[0.5], average="uniform"),
+        "^step must be one sequence: the steps 'nesterov' have gamma_k != beta_k at k = 2",
     ),
     "average": (
         lambda: exact.exact_gap(
