@@ -220,7 +220,8 @@ class TDProblem:
     @cached_property
     def asymmetry(self) -> float:
         """Spectral norm of A - A^T over that of A: 0 exactly if TD follows a gradient."""
-        return float(np.linalg.norm(self.A - self.A.T, 2) / np.linalg.norm(self.A, 2))
+        gap = np.linalg.norm(self.A - self.A.T, 2)
+        return float(gap / np.linalg.norm(self.A, 2)) if gap > 0 else 0.0
 
     @property
     def is_gradient(self) -> bool:

@@ -600,3 +600,10 @@ def test_only_a_grid_makes_a_grid_problem():
 def test_product_spectrum_refuses(arguments, text):
     with pytest.raises(ValueError, match=text):
         product_basis_spectrum(*arguments)
+
+
+def test_features_that_vanish_leave_a_gradient_and_no_solution():
+    problem = TDProblem([[0.5, 0.5], [0.5, 0.5]], [1.0, 0.0], np.zeros((2, 2)), 0.5)
+    assert (problem.asymmetry, problem.is_gradient, problem.mu, problem.L) == (0, True, 0, 0)
+    with pytest.raises(ValueError, match="A is singular"):
+        _ = problem.theta_star
