@@ -74,6 +74,22 @@ def test_a_build_of_unknown_origin_is_forgotten(tree: Path) -> None:
     assert fresh_build.forget_stale(tree, tree / "_build")
 
 
+@pytest.mark.parametrize("written", [False, True])
+def test_a_build_that_was_stopped_is_read_again_but_not_run_again(
+    tree: Path, written: bool
+) -> None:
+    build = tree / "_build"
+    fresh_build.forget_stale(tree, build)
+    for name in (".doctrees/environment.pickle", ".jupyter_cache/result", "html/page.html"):
+        (build / name).parent.mkdir(exist_ok=True)
+        (build / name).write_text("")
+    if written:
+        (build / "html" / "searchindex.js").write_text("")
+    assert not fresh_build.forget_stale(tree, build)
+    assert (build / ".doctrees").exists() is written
+    assert (build / ".jupyter_cache" / "result").exists()
+
+
 def test_an_edit_changes_the_ids_of_the_edited_cells_only() -> None:
     before, after = (text.cells_of(t).cells for t in (TEXT, TEXT.replace("A sentence", "Two")))
     assert [a.id == b.id for a, b in zip(before, after, strict=True)] == [False, True, True]

@@ -3,6 +3,10 @@
 jupyter-cache decides by the text of a page's code cells alone whether to run it again. Results also
 come from the package, from the installed versions and from the recorded runs. Their fingerprint is
 kept in the build folder; when it differs the folder goes, and every page runs again.
+
+A build that was stopped while it wrote its pages has read them all and has no search index. Sphinx
+would go on with the pages it has not written and warn of the index, so what was read goes as well;
+the results of the pages stay.
 """
 
 import hashlib
@@ -43,12 +47,17 @@ def is_stale(root: Path = ROOT, build: Path = BUILD) -> bool:
 
 
 def forget_stale(root: Path = ROOT, build: Path = BUILD) -> bool:
-    """Remove ``build`` when it was made with other sources; say whether it was."""
+    """Remove ``build`` when it was made with other sources; say whether it was.
+
+    Of a build that was stopped half-way only the executed pages are kept.
+    """
     stale = is_stale(root, build)
     if stale:
         shutil.rmtree(build)
     build.mkdir(parents=True, exist_ok=True)
     (build / "fingerprint").write_text(fingerprint(root))
+    if not (build / "html" / "searchindex.js").exists():
+        shutil.rmtree(build / ".doctrees", ignore_errors=True)
     return stale
 
 
