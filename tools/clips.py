@@ -56,7 +56,7 @@ LEARNED = {"sgd": "plain", "amgd": "ghadimi_lan"}
 PLAYERS = ("untrained", *LEARNED)
 SECONDS, EPISODES, SEED = 8, 100, 0
 WIDTH, HEIGHT = 320, 240
-CAMERA = {"Swimmer-v5": -40, "Ant-v5": -25}  # degrees below the horizon
+ELEVATION = {"Swimmer-v5": -40, "Ant-v5": -25}  # degrees below the horizon
 FIELDS = ("task", "player", "return", "length")
 
 Frame = NDArray[Any]
@@ -80,26 +80,38 @@ def gait(step: int, period: int = 55, lag: float = 1.1) -> NDArray[Any]:
     return np.sign(np.sin(2 * np.pi * step / period - np.array([[0.0, lag]])))
 
 
+def camera(simulator: Simulator, env: gymnasium.Env[Any, Any]) -> Callable[[], Frame]:
+    """Return what takes a picture of a simulator's first episode; a robot is followed."""
+    body: Any = env.unwrapped
+    if not isinstance(simulator, Robot):
+
+        def draw() -> Frame:
+            body.state = np.ravel(simulator.get_state()["state"])
+            return np.asarray(env.render())
+
+        return draw
+    renderer, lens = mujoco.Renderer(body.model, HEIGHT, WIDTH), mujoco.MjvCamera()
+    lens.type, lens.trackbodyid = mujoco.mjtCamera.mjCAMERA_TRACKING, 1
+    lens.azimuth, lens.distance, lens.elevation = 90, 4, ELEVATION.get(simulator.name, -10)
+
+    def follow() -> Frame:
+        body.set_state(simulator.positions[0], simulator.velocities[0])
+        renderer.update_scene(body.data, lens)
+        return np.array(renderer.render())
+
+    return follow
+
+
 def pictures(simulator: Simulator, act: Act, every: int, count: int) -> Iterator[Frame]:
-    """Yield pictures (H, W, 3) of episodes one after the other, as Gymnasium draws them."""
-    view: dict[str, Any] = {}
-    if isinstance(simulator, Robot):
-        follow = {"type": mujoco.mjtCamera.mjCAMERA_TRACKING, "trackbodyid": 1, "azimuth": 90}
-        follow |= {"distance": 4, "elevation": CAMERA.get(simulator.name, -10)}
-        view = {"width": WIDTH, "height": HEIGHT, "camera_id": -1, "default_camera_config": follow}
-    env = gymnasium.make(simulator.name, render_mode="rgb_array", **view)
+    """Yield pictures (H, W, 3) of episodes one after the other."""
+    env = gymnasium.make(simulator.name, render_mode="rgb_array")
     env.reset(seed=SEED)
+    draw = camera(simulator, env)
     rng = np.random.default_rng(SEED)
     observations, step = simulator.reset(1, rng=rng), 0
     for frame in range(count * every):
         if frame % every == 0:
-            if isinstance(simulator, Robot):
-                place = simulator.positions[0], simulator.velocities[0]
-                env.unwrapped.set_state(*place)  # type: ignore[attr-defined]
-            else:
-                row = np.ravel(simulator.get_state()["state"])
-                env.unwrapped.state = row  # type: ignore[attr-defined]
-            picture = Image.fromarray(np.asarray(env.render()))
+            picture = Image.fromarray(draw())
             yield np.asarray(picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS))
         made = simulator.step(act(observations, step))
         observations, step = made.observations, step + 1
@@ -112,7 +124,7 @@ def film(frames: Sequence[Frame], per_second: float, path: Path) -> None:
     """Write pictures as a clip, and one from the first seconds as its poster."""
     command = ["ffmpeg", "-loglevel", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24"]
     command += ["-s", f"{WIDTH}x{HEIGHT}", "-r", f"{per_second:g}", "-i", "-", "-an"]
-    command += ["-c:v", "libvpx-vp9", "-crf", "36", "-b:v", "0", "-pix_fmt", "yuv420p"]
+    command += ["-c:v", "libvpx-vp9", "-crf", "44", "-b:v", "0", "-pix_fmt", "yuv420p"]
     command += ["-threads", "1", "-fflags", "+bitexact", "-flags:v", "+bitexact", str(path)]
     subprocess.run(command, input=np.stack(frames).tobytes(), check=True)
     Image.fromarray(frames[len(frames) // 4]).save(path.with_suffix(".webp"), quality=70)

@@ -372,6 +372,7 @@ EVIDENCE = {
         "No two algorithms run on one robot": REASON,
         "so this is no verdict on the rate": REASON,
         "none of the walkers walks": "the walker stands straight, dives forward after a second",
+        "the long steps are ahead here as well": 'means["ghadimi_lan"] - 5 < means["matched"]',
         "Here no deviation is lost": 'assert wide_runs("Swimmer", *LONG, *SHORT)[0] == 0',
         "the fall is no fault of": 'curves[v][-1] < 0.6 * curves["plain"][-1] for v in LONG',
         "SGD ends below its highest": 'assert curves["plain"][-1] < curves["plain"].max()',
@@ -386,6 +387,10 @@ EVIDENCE = {
         "No answer can be read from the short": "No two algorithms run on one robot",
     },
     "13": {
+        "On the ant the long steps are ahead": 'judge("figure3-ant-L") == "holds for γ = kβ/2;',
+        "*Ant, L.* By the measure": 'judge("figure3-ant-L") == "holds for γ = kβ/2;',
+        "*Swimmer, A.* The long steps": 'assert WORDS["figure3-swimmer"] == {"theorem": "bet',
+        "On the ant no difference is found": '("figure3-walker2d", "figure3-ant-L", "figure3-ant")',
         "no difference is found on the ant": 'complete("figure3-ant") and set(WORDS["fig',
         "It is the way there that is faster": "assert end_p > 0.5",
         "is ahead of SGD by": 'assert {_words[q] for q in ("theorem", "long", "nesterov", "step")}',
