@@ -127,9 +127,7 @@ class MarkovChain:
         """Check and copy the matrix."""
         matrix: Any = transition
         self._is_sparse = hasattr(matrix, "tocsr")
-        for owned in (matrix.data, matrix.indices, matrix.indptr) if self._is_sparse else (matrix,):
-            owned.flags.writeable = False
-        self._transition: Any = matrix
+        self._transition: Any = _read_only(matrix)
         self._walked = np.empty(0)
         if labels is not None:
             try:
@@ -212,6 +210,12 @@ class MarkovChain:
         if not hasattr(given, "tocsr"):
             given = check.as_array("transition", given, "give the law after state j as column j")
         return cls(given.T, labels=labels)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Fill a copy, or a chain from another process: its arrays are read-only, too."""
+        self.__dict__.update(state)
+        for name in {"_transition", "stationary"} & state.keys():
+            _read_only(state[name])
 
     def __repr__(self) -> str:
         """Tell the number of states.
@@ -1508,6 +1512,14 @@ def de_bruijn(
 
 
 # ---------------------------------------------------------------------- linear algebra
+
+
+def _read_only(matrix: Any) -> Any:
+    """Forbid to write in an array, or in those of a CSR array, and return it."""
+    owned = (matrix.data, matrix.indices, matrix.indptr) if hasattr(matrix, "tocsr") else (matrix,)
+    for array in owned:
+        array.flags.writeable = False
+    return matrix
 
 
 def _within(matrix: Any, states: Any) -> Any:

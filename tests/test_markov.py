@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import decimal
 import itertools
 import math
@@ -1179,6 +1180,21 @@ def test_a_chain_that_has_worked_can_be_sent_to_another_process(form):
     arrived = pickle.loads(pickle.dumps(chain))
     assert (arrived.sample(9, rng=RNG(0)) == path).all()
     assert arrived.mixing_sum == total
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda chain: pickle.loads(pickle.dumps(chain))]
+)
+@pytest.mark.parametrize("worked", [False, True])
+def test_a_copy_is_read_only_as_the_chain_is(form, again, worked):
+    chain = MarkovChain(form(two_state(0.25, 0.5).transition))
+    if worked:
+        assert chain.stationary.sum() == 1
+    arrived = again(chain)
+    for array in (arrived.transition, arrived.stationary):
+        with pytest.raises(ValueError, match="read-only"):
+            (array.data if hasattr(array, "tocsr") else array)[0] = 1.0
 
 
 def test_sample_shape_type_and_determinism():
