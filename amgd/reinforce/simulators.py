@@ -300,9 +300,8 @@ class Simulator(ABC):
 
 def _checked_number(name: str, n: Any) -> int:
     number = check.count(name, n, "a batch has at least one episode")
-    check.room(
-        name, number, 128, cure="take fewer episodes at a time"
-    )  # numbers of a robot's state
+    numbers = 128  # of a robot's state
+    check.room(name, number, numbers, cure="take fewer episodes at a time")
     return number
 
 
